@@ -9,13 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..app import rendering
 from ..app.required import ISOLATING
 from ..baselines.log import find_baseline
 from ..core.errors import MementoError, UsageError
 from ..core.extras import require
+from ..core.text import counted
 from ..core.version import __version__
 from ..evidence.archive import SUFFIX, join, read_archive
 from ..evidence.folder import ComparisonFolder
@@ -26,8 +27,13 @@ from ..evidence.records import RunRecord
 from ..memory.runs import find_run
 from ..runtime.pictures import Captioned
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 MOMENTS: Final = 6
 SIZE: Final = (400, 300)        # of a picture, in pixels
+FRAMES: Final = 30              # of a film, which plays for some seconds, however long the episode took
+FRAME_MS, LAST_MS = 150, 2_000
 UNWANTED: Final = "none were requested"      # why there are no pictures
 
 
@@ -89,7 +95,7 @@ def _comparison(name: str, runs_dir: Path) -> ComparisonFolder | None:
 
 
 def _moments(record: RunRecord) -> tuple[Picture, ...]:
-    """Moments of the elite's first episode from its stored trajectory. Raises MementoError."""
+    """Moments of the elite's first episode, then a film, from its stored trajectory. Raises MementoError."""
     wanted = rendering.of_run(Path(record.folder), None, index=0, seed=None, flags={}, assignments=())
     renderer = rendering.renderer_of(wanted)
     renderer.require()
@@ -102,12 +108,28 @@ def _moments(record: RunRecord) -> tuple[Picture, ...]:
 
 
 def _encoded(captioned: Captioned, steps: int) -> Iterator[Picture]:
-    """Evenly spread moments, as pictures that an HTML page can hold."""
-    for row in sorted({round(steps * place / (MOMENTS - 1)) for place in range(MOMENTS)}):
-        file = io.BytesIO()
-        captioned.image(row).save(file, format="WEBP", quality=78)
-        uri = f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}"
+    """Evenly spread moments and a film of them all, as pictures that an HTML page can hold."""
+    for row in _spread(steps, MOMENTS):
+        uri = _webp(captioned.image(row), quality=78)
         yield Picture(uri=uri, caption=f"the elite's first episode, step {row:,} of {steps:,}")
+    rows = _spread(steps, FRAMES)
+    if len(rows) > 1:
+        first, *more = map(captioned.image, rows)
+        times = [*[FRAME_MS] * len(more), LAST_MS]
+        uri = _webp(first, quality=55, save_all=True, append_images=more, duration=times, loop=0)
+        yield Picture(uri=uri, caption=f"the elite's first episode, all {counted(steps, 'step')}", moving=True)
+
+
+def _spread(steps: int, count: int) -> list[int]:
+    """At most `count` rows of a recording, evenly spread, the first and the last among them."""
+    return sorted({round(steps * place / (count - 1)) for place in range(count)})
+
+
+def _webp(image: "Image", **options: object) -> str:
+    """The image as a data URI."""
+    file = io.BytesIO()
+    image.save(file, format="WEBP", **options)
+    return f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 def require_page(path: Path) -> None:

@@ -19,6 +19,9 @@ Sources = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page; an existing file is replaced.")]
 Csv = Annotated[Path | None, typer.Option(metavar="DIR", help="The rows behind the page, as CSV files.")]
+Figures = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Every figure as SVG, every table as CSV and LaTeX.")
+]
 Archive = Annotated[
     Path | None, typer.Option(metavar="FILE.json.xz", help="Everything that the page is made of, in one small file.")
 ]
@@ -39,6 +42,7 @@ def report(
     runs_or_comparison: Sources,
     out: Out = None,
     csv: Csv = None,
+    figures: Figures = None,
     archive: Archive = None,
     no_pictures: NoPictures = False,
     follow: Follow = False,
@@ -54,18 +58,18 @@ def report(
     if follow:
         from .report_outputs import follow_report
 
-        if out is not None or csv is not None or archive is not None:
-            raise UsageError("--follow writes no files: omit --out, --csv and --archive, or --follow")
+        if any(each is not None for each in (out, csv, figures, archive)):
+            raise UsageError("--follow writes no files: omit --out, --csv, --figures and --archive, or --follow")
         follow_report(runs_or_comparison, runs, host=host or "127.0.0.1", port=port or 0)
         return
     if port is not None or host is not None:
         raise UsageError("--port and --host have an effect with --follow only: add it, or omit them")
-    outputs = Outputs(page=out, csv=csv, archive=archive)
+    outputs = Outputs(page=out, csv=csv, figures=figures, archive=archive)
     outputs.check()
     evidence, pictures = load(runs_or_comparison, runs)
     if not evidence.records and not evidence.baselines:
         raise UsageError(f"{runs_or_comparison[0]} has no runs yet: there is nothing to report")
-    if no_pictures:
+    if no_pictures or (out is None and archive is None and pictures is None):
         pictures = Pictures(missing=UNWANTED)
     elif pictures is None:
         pictures = draw(evidence)

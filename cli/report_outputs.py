@@ -12,6 +12,8 @@ from ..core.text import counted
 from ..evidence.archive import SUFFIX, write_archive
 from ..evidence.export import write_csv
 from ..evidence.loading import Evidence
+from ..evidence.page import list_parts
+from ..evidence.parts import write_parts
 from ..memory.lock import is_locked
 from ..runtime.servers import LivePage, PageSource, open_page
 from .execution import execute
@@ -24,14 +26,15 @@ class Outputs:
 
     page: Path | None
     csv: Path | None
+    figures: Path | None
     archive: Path | None
 
     def check(self) -> None:
         """Raise UsageError without an output, and for a name that does not match its content."""
-        if self.page is None and self.csv is None and self.archive is None:
+        if all(each is None for each in (self.page, self.csv, self.figures, self.archive)):
             raise UsageError(
-                "nothing to write: give --out FILE.html for a page, --csv DIR for the rows, or --archive FILE.json.xz"
-                " for one file to make them from"
+                "nothing to write: give --out FILE.html for a page, --csv DIR for the rows, --figures DIR for figures"
+                " and tables, or --archive FILE.json.xz for one file to make them from"
             )
         if self.page is not None and self.page.suffix not in (".html", ".htm"):
             raise UsageError(f"--out {self.page} is not a page: name it *.html")
@@ -47,6 +50,10 @@ class Outputs:
         if self.csv is not None:
             written = write_csv(evidence, self.csv)
             say(f"{counted(len(written), 'file')} with the rows are in {self.csv}")
+        if self.figures is not None:
+            figures, tables = list_parts(evidence)
+            write_parts(figures, tables, self.figures)
+            say(f"{counted(len(figures), 'figure')} and {counted(len(tables), 'table')} are in {self.figures}")
         if self.page is not None:
             command = f"memento report {' '.join(given)} --out {self.page.name}"
             write_page(self.page, evidence, pictures, command=command)

@@ -5,12 +5,15 @@
     descent      the descent of an elite for a page: nodes on a rail, and the change at each step
     experiment   an experiment: tasks × models × arms × seeds and the final measures, from a TOML file or from flags
     export       the rows behind a report, as CSV files: every number on the page can be computed from them
+    figures      the figures of a report: the charts of a group of runs, each with its title and its legend
     findings     the findings of a report: spreads, tests, correlations, rates and costs
     folder       the folder of a comparison: its plan, its runs, their shared programs, its measures and its journal
     learned      learned baselines as arms of a comparison
     loading      loads the evidence of a report: single runs, or a comparison with its measures
+    opening      the first screen of a report: the answer in one sentence, its number, and one figure
     page         the report as one self-contained HTML page: no scripts, nothing from elsewhere
     page_tables  the page's further tables: the paper's layout, published values, budgets of episodes
+    parts        the figures and tables of a report as files for papers and slides: SVG, CSV and LaTeX
     plan         the runs of an experiment, their arguments, and a check that all of them can be run
     published    published values to compare with: the paper's and others', their settings
     records      one run as evidence: the numbers of its log for tables and curves

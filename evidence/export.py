@@ -24,14 +24,14 @@ def write_csv(evidence: Evidence, folder: Path) -> tuple[Path, ...]:
             with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
                 writer = csv.DictWriter(file, columns)
                 writer.writeheader()
-                writer.writerows({key: _plain(value) for key, value in row.items()} for row in rows)
+                writer.writerows({key: without_formula(value) for key, value in row.items()} for row in rows)
             written.append(path)
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}") from None
     return tuple(written)
 
 
-def _plain(value: object) -> object:
+def without_formula(value: object) -> object:
     """Escape text that a spreadsheet would evaluate as a formula: it may come from a model."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 
 from ..core.intervals import share_interval
+from ..core.text import counted
 from .loading import Evidence
 from .records import RunRecord
 from .statistics import (
@@ -133,8 +134,9 @@ class GroupFinding:
         settings = self.arms[0].records[0].settings
         options = settings.get("options")
         backend = options.get("backend") if isinstance(options, Mapping) else None
+        episodes = f"{counted(int(str(settings['n_roll'])), 'episode')} per candidate" if "n_roll" in settings else ""
         parts = (
-            self.task, self.model, f"{settings['n_roll']} episodes per candidate" if "n_roll" in settings else "",
+            self.task, self.model, episodes,
             f"back end {backend}" if backend is not None else "",
         )
         return "; ".join(part for part in parts if part)
@@ -354,8 +356,8 @@ def _too_few(tested: Sequence[GroupFinding]) -> Iterator[str]:
         if group.tests[0].test.least_p > LEVEL:
             weak.setdefault(min(one.test.n for one in group.tests), []).append(f"{group.task} with {group.model}")
     for seeds, places in weak.items():
-        where = "With" if len(places) == len(tested) else f"On {_listed(places)}: with"
-        yield f"{where} {seeds} seeds no paired test can reach p < {LEVEL:g}, whatever the methods do."
+        where = "With" if len(places) == len(tested) else f"On {listed(places)}: with"
+        yield f"{where} {counted(seeds, 'seed')} no paired test can reach p < {LEVEL:g}, whatever the methods do."
 
 
 def _of_group(group: GroupFinding) -> Iterator[str]:
@@ -370,7 +372,7 @@ def _of_group(group: GroupFinding) -> Iterator[str]:
             verdict = _verdict([one for one in group.tests if one.quantity == quantity])
             alike.setdefault(verdict, []).append(_words(quantity))
     for verdict, quantities in alike.items():
-        yield f"{where}, in {_listed(quantities)}: {group.tests[0].one} {verdict}."
+        yield f"{where}, in {listed(quantities)}: {group.tests[0].one} {verdict}."
 
 
 def _is_reported(quantity: str, group: GroupFinding) -> bool:
@@ -397,11 +399,12 @@ def _verdict(tests: Sequence[TestFinding]) -> str:
             rest.append(one.other)
         else:
             clear[one.test.difference > 0].append(f"{one.other} by {abs(one.test.difference):.2f}")
-    parts = [f"is {word} {_listed(clear[sign])}" for sign, word in ((True, "above"), (False, "below")) if clear[sign]]
+    parts = [f"is {word} {listed(clear[sign])}" for sign, word in ((True, "above"), (False, "below")) if clear[sign]]
     if rest:
-        parts.append(f"shows no significant difference from {_listed(rest, last='or')}")
+        parts.append(f"shows no significant difference from {listed(rest, last='or')}")
     return "; it ".join(parts)
 
 
-def _listed(names: Sequence[str], *, last: str = "and") -> str:
+def listed(names: Sequence[str], *, last: str = "and") -> str:
+    """Names as a part of a sentence: a, b and c."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

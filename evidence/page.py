@@ -12,19 +12,21 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..core.operators import OPERATORS
-from ..core.text import bounded, number, one_line
-from ..core.values import Operator
+from ..core.text import bounded, counted, number, one_line
 from ..memory.card import card_words
 from ..memory.evaluator_pools import EvaluatorPool
 from . import page_tables, tables
-from .descent import PLACES, Descent, descend
-from .findings import ArmFinding, GroupFinding, find, sentences
+from .descent import Descent, descend
+from .figures import Figure, list_figures, operators_shown
+from .findings import GroupFinding, find, sentences
 from .learned import BaselineRow
 from .loading import Evidence
+from .opening import Opening, open_page
 from .page_tables import baseline_table, correlations, paper_tables, yardstick_tables
+from .parts import figure_downloads, table_downloads
+from .published import differences
 from .records import RunRecord
-from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
+from .svg import swatch
 from .tables import Table
 from .validity import find_validity, validity_table
 
@@ -54,10 +56,11 @@ REASONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture of a rollout, as a data URI, with its caption."""
+    """A picture or a film of a rollout, as a data URI, with its caption."""
 
     uri: str
     caption: str
+    moving: bool = False    # a film
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +81,7 @@ class Section:
 
     group: GroupFinding
     legend: tuple[tuple[str, Markup], ...]
-    charts: tuple[tuple[str, Markup], ...]
+    figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     details: tuple[Table, ...]
 
@@ -106,31 +109,67 @@ class RunSection:
 
 def render(evidence: Evidence, frame: PageOrigin) -> str:
     """The page."""
-    findings = find(evidence)
-    template = _environment().get_template("page.html")
-    return template.render(
-        title=one_line(evidence.title, 200),
-        frame=replace(frame, command=without_paths(frame.command)),
-        evidence=evidence,
-        banners=tuple(banners(evidence, frame)),
-        words=tuple(sentences(findings)),
-        sections=tuple(_section(group) for group in findings.groups),
-        paper=paper_tables(evidence),
-        learned=baseline_table(evidence.baselines),
-        yardsticks=yardstick_tables(evidence),
-        shown=tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
-        correlations=correlations(findings, evidence.records),
-        voting=tables.voting(findings.voting),
-        audits=tables.audits(evidence.records),
-        validity=validity_table(find_validity(evidence.records)),
-        roles=tables.roles(evidence.records),
-        nodes=tables.nodes(evidence.records),
-        runs=tables.runs(evidence),
-        origins=_operator_legend(evidence.records),
-        versions=_versions([*evidence.records, *evidence.baselines]),
-        layers=sorted({layer for record in evidence.records for layer in record.sandbox}),
-        settings=(*_settings(evidence.records), *_trained(evidence.baselines)),
+    return _environment().get_template("page.html").render(
+        **_content(evidence, frame), figure_downloads=figure_downloads, table_downloads=table_downloads
     )
+
+
+def list_parts(evidence: Evidence) -> tuple[list[Figure], list[Table]]:
+    """All figures and all tables of the page, in its order."""
+    content = _content(evidence, PageOrigin(made="", version=""))
+    opening, sections = content["opening"], content["sections"]
+    figures = [opening.figure] if opening is not None and opening.figure is not None else []
+    figures += [figure for section in sections for figure in section.figures]
+    of_groups = [table for section in sections for table in (*section.tables, *section.details)]
+    names = ("learned", "correlations", "validity", "audits", "voting", "runs", "roles", "nodes")
+    found = [*of_groups, *content["paper"], *content["yardsticks"], *(content[name] for name in names)]
+    return figures, [table for table in found if table is not None and table.rows]
+
+
+def _content(evidence: Evidence, frame: PageOrigin) -> dict[str, Any]:
+    """What the template shows."""
+    findings = find(evidence)
+    opening = open_page(evidence, findings, [each for group in findings.groups for each in list_figures(group)])
+    return {
+        "title": one_line(evidence.title, 200),
+        "frame": replace(frame, command=without_paths(frame.command)),
+        "evidence": evidence,
+        "opening": opening,
+        "film": _film(frame, opening),
+        "banners": tuple(banners(evidence, frame)),
+        "words": tuple(sentences(findings)),
+        "sections": tuple(_section(group, opening.figure if opening else None) for group in findings.groups),
+        "paper": _paper(evidence),
+        "learned": baseline_table(evidence.baselines),
+        "yardsticks": yardstick_tables(evidence),
+        "shown": tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
+        "correlations": correlations(findings, evidence.records),
+        "voting": tables.voting(findings.voting),
+        "audits": tables.audits(evidence.records),
+        "validity": validity_table(find_validity(evidence.records)),
+        "roles": tables.roles(evidence.records),
+        "nodes": tables.nodes(evidence.records),
+        "runs": tables.runs(evidence),
+        "origins": _operator_legend(evidence.records),
+        "versions": _versions([*evidence.records, *evidence.baselines]),
+        "layers": sorted({layer for record in evidence.records for layer in record.sandbox}),
+        "settings": (*_settings(evidence.records), *_trained(evidence.baselines)),
+    }
+
+
+def _film(frame: PageOrigin, opening: Opening | None) -> tuple[Picture, Picture] | None:
+    """The elite of the run that the page opens with: a film, or else its last picture; and a still one for paper."""
+    pictures = () if opening is None else (frame.pictures or {}).get(opening.run, ())
+    stills = [each for each in pictures if not each.moving]
+    if not stills:
+        return None
+    return next((each for each in pictures if each.moving), stills[-1]), stills[-1]
+
+
+def _paper(evidence: Evidence) -> tuple[Table, ...]:
+    """The tables that name the paper. One run in another setting has none: nothing could stand next to it."""
+    alone = len(evidence.records) == 1 and differences(evidence.records[0], evidence.records)
+    return () if alone else paper_tables(evidence)
 
 
 def _environment() -> Environment:
@@ -146,22 +185,21 @@ def banners(evidence: Evidence, frame: PageOrigin) -> Iterable[str]:
     if offline:
         which = "Every run" if len(offline) == len(evidence.records) else f"{len(offline)} of the runs"
         yield (
-            f"{which} on this page used the offline model, which is not a language model: it picks and edits parts of a"
-            " shelf that ships with the domain. The numbers show how the methods search; they are no evidence for or"
-            " against the paper's claims about language models."
+            f"{which} on this page used the offline model, which is not a language model: the numbers show how the"
+            " methods search, and are no evidence for or against the paper's claims about language models."
         )
     hinted = sum(record.hints > 0 for record in evidence.records)
     if hinted:
         yield (
-            f"In {hinted} of {len(evidence.records)} runs a person gave hints, which prompts quoted: these runs are not"
+            f"{_of_runs(hinted, len(evidence.records))} a person gave hints, which prompts quoted: the result is not"
             " the work of the method alone."
         )
     loose = [record for record in evidence.records if record.replay_differs is not None]
     if loose:
         yield (
-            f"{len(loose)} of {len(evidence.records)} runs repeat recorded replies although prompts have changed since"
-            f" (first {loose[0].replay_differs} in {loose[0].name}): they are no longer the recorded runs, and no model"
-            " answered these prompts."
+            f"{_of_runs(len(loose), len(evidence.records))} recorded replies were repeated although prompts have"
+            f" changed since (first {loose[0].replay_differs} in {loose[0].name}): this is no longer what was"
+            " recorded, and no model answered these prompts."
         )
     unfinished = [record.name for record in evidence.records if record.status != "done"]
     if unfinished or evidence.missing:
@@ -169,100 +207,48 @@ def banners(evidence: Evidence, frame: PageOrigin) -> Iterable[str]:
         kept = "the statistics leave them out" if evidence.counted != evidence.records or evidence.missing else (
             "the page shows the results so far"
         )
-        yield f"{count} of {len(evidence.records) + len(evidence.missing)} runs are not done; {kept}."
+        whole = len(evidence.records) + len(evidence.missing)
+        yield f"This run is not done; {kept}." if whole == 1 else f"{count} of {whole} runs are not done; {kept}."
     missing = [
         record.name for record in evidence.records if not {*frame.expected_layers} <= {*record.sandbox}
     ]
     if missing:
-        yield f"In {len(missing)} runs generated programs were not fully isolated; see “Isolation” below."
+        yield (
+            f"{_of_runs(len(missing), len(evidence.records))} generated programs were not fully isolated; see"
+            " “Isolation” below."
+        )
     failed = sum(row.count for record in evidence.records for row in record.failures if row.where == "score")
     if failed:
-        yield f"The frozen evaluator failed on {failed} episodes, which therefore scored 0."
+        yield f"The frozen evaluator failed on {counted(failed, 'episode')}, which therefore scored 0."
+
+
+def _of_runs(count: int, whole: int) -> str:
+    return "In this run" if whole == 1 else f"In {count} of {whole} runs"
 
 
 # ------------------------------------------------------------------------------ groups
 
 
-def _section(group: GroupFinding) -> Section:
-    legend = tuple((arm.arm, swatch(place)) for place, arm in enumerate(group.arms))
-    charts = [
-        ("Best fitness so far, under the run's own evaluator", _curves(group, "fitness_curve", "fitness F")),
-    ]
-    if any(arm.success_curve for arm in group.arms):
-        charts.append((
-            "Success of the best so far, on the search's own episodes", _curves(group, "success_curve", "success S"),
-        ))
-    for name in dict.fromkeys(measure.name for arm in group.arms for measure in arm.measures):
-        if any(one.success is not None for arm in group.arms for one in arm.measures if one.name == name):
-            charts.append((f"Success on held-out seeds: {name}", _dots(group.arms, name, fitness=False)))
-        if any(one.fitness is not None for arm in group.arms for one in arm.measures if one.name == name):
-            charts.append((f"Reference fitness on held-out seeds: {name}", _dots(group.arms, name, fitness=True)))
-    places = {arm.arm: place for place, arm in enumerate(group.arms)}
-    marks = [Mark(x=fitness, y=success, place=places[arm]) for arm, fitness, success in group.pairs]
-    if marks:
-        charts.append((
-            "F against S of each generation's elite",
-            scatter(marks, label=f"F against S in {group.task}", x_label="fitness F", y_label="success S"),
-        ))
-    charts.append(("Where new elites came from", _origins(group)))
+def _section(group: GroupFinding, main: Figure | None) -> Section:
+    """A group's part of the page; `main` is the figure that the opening shows already."""
     details = (tables.intervals(group),) if any(arm.measures for arm in group.arms) else ()
     tests, searched = tables.tests(group), (page_tables.episodes(group), page_tables.gates(group))
     further = (tables.savings(group), *(each for each in searched if each is not None), tables.costs(group))
     return Section(
         group=group,
-        legend=legend,
-        charts=tuple(charts),
+        legend=tuple((arm.arm, swatch(place)) for place, arm in enumerate(group.arms)),
+        figures=tuple(figure for figure in list_figures(group) if figure != main),
         tables=(tables.glance(group), *([tests] if tests is not None else [])),
         details=(*details, tables.operators(group), tables.memory(group), *further),
     )
 
 
-def _curves(group: GroupFinding, which: str, words: str) -> Markup:
-    lines = [
-        Line(
-            name=arm.arm,
-            place=place,
-            points=[(point.generation, point.mean, point.low, point.high) for point in getattr(arm, which)],
-        )
-        for place, arm in enumerate(group.arms)
-    ]
-    return curves(lines, label=f"{words} by generation in {group.task}")
-
-
-def _dots(arms: Sequence[ArmFinding], name: str, *, fitness: bool) -> Markup:
-    rows = []
-    for place, arm in enumerate(arms):
-        measure = next((one for one in arm.measures if one.name == name), None)
-        found = None if measure is None else measure.fitness if fitness else measure.success
-        if measure is None or found is None:
-            continue
-        values = measure.fitness_by_seed if fitness else measure.by_seed
-        rows.append(
-            Dots(name=arm.arm, place=place, values=[*values.values()], mean=found.mean, low=found.low, high=found.high)
-        )
-    words = "fitness under the reference evaluator" if fitness else "share of episodes that succeed"
-    return dot_rows(rows, label=f"{words}, {name}", x_label=words)
-
-
-def _origins(group: GroupFinding) -> Markup:
-    rows = []
-    for arm in group.arms:
-        counts = dict.fromkeys(Operator, 0)
-        for record in arm.records:
-            for point in record.curve[1:]:
-                if point.changed:
-                    counts[point.origin] += 1
-        rows.append((arm.arm, [(PLACES[operator], float(count)) for operator, count in counts.items()]))
-    return bars(rows, label=f"branch of origin of new elites in {group.task}")
-
-
 def _operator_legend(records: Sequence[RunRecord]) -> tuple[tuple[str, Markup], ...]:
-    """The colours of the operators; tuning and calibration only where a run used them."""
-    used = {count.operator for record in records for count in record.operators}
-    shown = [each for each in Operator if each in used or each not in (Operator.TUNE, Operator.CALIBRATE)]
+    """The colours of the operators that the runs used."""
     box = Markup('<svg class="swatch" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
                  '<rect class="bar c{}" width="14" height="10"/></svg>')
-    return tuple((OPERATORS[operator].title, box.format(PLACES[operator])) for operator in shown)
+    used = (count.operator for record in records for count in record.operators)
+    return tuple((title, box.format(place)) for title, place in operators_shown(used))
 
 
 # ------------------------------------------------------------------------------ single runs
@@ -297,7 +283,7 @@ def _run_view(record: RunRecord, evidence: Evidence, frame: PageOrigin) -> RunSe
         ),
         descent=descend(record.lineage),
         pools=tuple(_pool_view(pool) for pool in pools if pool.entries),
-        pictures=tuple((frame.pictures or {}).get(record.name, ())),
+        pictures=tuple(each for each in (frame.pictures or {}).get(record.name, ()) if not each.moving),
         evaluator=bounded(record.evaluator.text, 60_000) if record.evaluator is not None else "",
     )
 

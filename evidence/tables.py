@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..core.audits import HACK
 from ..core.operators import OPERATORS
-from ..core.text import DASH, cost, number, one_line, plus_minus, share, signed
+from ..core.text import DASH, cost, counted, number, one_line, plus_minus, share, signed
 from ..core.values import Operator
 from .findings import ArmFinding, GroupFinding, MeasureFinding, VotingFinding
 from .loading import Evidence
@@ -123,8 +123,8 @@ def tests(group: GroupFinding) -> Table | None:
                  "Adjusted p"),
         rows=tuple(rows),
         texts=2,
-        note=f"Two-sided. With {group.tests[0].test.n} seeds no such test can give a p below {least:.2g}. Adjusted: "
-        f"Benjamini-Hochberg over all permutation tests of this table.{fair}",
+        note=f"Two-sided. With {counted(group.tests[0].test.n, 'seed')} no such test can give a p below {least:.2g}."
+        f" Adjusted: Benjamini-Hochberg over all permutation tests of this table.{fair}",
     )
 
 

@@ -38,6 +38,10 @@ async def test_nothing_hangs_over_the_edge_and_letters_can_be_read(page, width):
         assert await tab.value(OVERFLOWING) == []
         assert await tab.value(SMALL_LETTERS) == 0
         assert await tab.value("document.querySelectorAll('svg.chart').length") >= 5
+        assert await tab.value("document.querySelectorAll('.wide:not([tabindex])').length") == 0, "keys reach tables"
+        hidden = await tab.value("[...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth"
+                                 " && !getComputedStyle(e).backgroundAttachment.includes('local')).length")
+        assert hidden == 0, "a table that goes on shows a shadow at its edge"
         assert tab.requests == [page], "nothing is loaded from anywhere"
         assert tab.complaints == []
 

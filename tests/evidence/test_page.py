@@ -145,7 +145,7 @@ def test_the_banners():
     assert "not fully isolated" not in text
     bare = Evidence(title="t", records=(replace(done, sandbox=(), model="openai:gpt-5.2"),))
     text = "".join(read(render(bare, FRAME)).text)
-    assert "In 1 runs generated programs were not fully isolated" in text
+    assert "In this run generated programs were not fully isolated" in text
     assert "offline model" not in text
 
 

@@ -1,0 +1,109 @@
+"""The figures of a report: the charts of a group of runs, each with title and legend. Pure: findings -> figures.
+
+A figure that would show a single dot is left out: the number stands in the tables and, for one run, in the opening.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ..core.operators import OPERATORS
+from ..core.values import Operator
+from .descent import PLACES
+from .findings import ArmFinding, GroupFinding
+from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter
+
+LINES, BOXES = "lines", "boxes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart. `legend` holds names with their places in the colours; `samples` says how the legend shows these."""
+
+    title: str
+    about: str              # the task, for a figure that stands alone
+    chart: Markup
+    legend: tuple[tuple[str, int], ...] = ()
+    samples: str = LINES
+    measure: str = ""       # of held-out rows: "success: NAME" or "fitness: NAME"
+
+
+def list_figures(group: GroupFinding) -> Iterator[Figure]:
+    """The figures of a group, those of the search first."""
+    arms = tuple((arm.arm, place) for place, arm in enumerate(group.arms))
+
+    def figure(title: str, chart: Markup, *, measure: str = "") -> Figure:
+        return Figure(title=title, about=group.task, chart=chart, legend=() if measure else arms, measure=measure)
+
+    for which, title, words in (
+        ("fitness_curve", "Best fitness so far, under the run's own evaluator", "fitness F"),
+        ("success_curve", "Success of the best so far, on the search's own episodes", "success S"),
+    ):
+        if any(len(getattr(arm, which)) > 1 for arm in group.arms):
+            yield figure(title, _curves(group, which, words))
+    for name in dict.fromkeys(measure.name for arm in group.arms for measure in arm.measures):
+        for kind, title in (("success", "Success"), ("fitness", "Reference fitness")):
+            quantity = f"{kind}: {name}"
+            rows = [row for place, arm in enumerate(group.arms) for row in dots_of(arm, quantity, place=place)]
+            if sum(len(row.values) for row in rows) > 1:
+                yield figure(f"{title} on held-out seeds: {name}", held_out_rows(rows, quantity), measure=quantity)
+    places = {arm.arm: place for place, arm in enumerate(group.arms)}
+    marks = [Mark(x=fitness, y=success, place=places[arm]) for arm, fitness, success in group.pairs]
+    if len({(mark.x, mark.y) for mark in marks}) > 1:
+        chart = scatter(marks, label=f"F against S in {group.task}", x_label="fitness F", y_label="success S")
+        yield figure("F against S of each generation's elite", chart)
+    yield from _origins(group)
+
+
+def dots_of(arm: ArmFinding, quantity: str, *, place: int, name: str = "") -> Iterator[Dots]:
+    """The row of an arm in a held-out measure, "success: NAME" or "fitness: NAME"; none if it was not measured."""
+    kind, _, measure = quantity.partition(": ")
+    found = next((one for one in arm.measures if one.name == measure), None)
+    spread = None if found is None else found.success if kind == "success" else found.fitness
+    if spread is not None:
+        values = [*arm.values(quantity).values()]
+        yield Dots(name=name or arm.arm, place=place, values=values, mean=spread.mean, low=spread.low, high=spread.high)
+
+
+def held_out_rows(rows: Sequence[Dots], quantity: str) -> Markup:
+    """The chart of these rows."""
+    kind, _, name = quantity.partition(": ")
+    words = "share of episodes that succeed" if kind == "success" else "fitness under the reference evaluator"
+    return dot_rows(rows, label=f"{words}, {name}", x_label=words)
+
+
+def operators_shown(used: Iterable[Operator]) -> tuple[tuple[str, int], ...]:
+    """The operators of a legend, with their places in the colours; tuning and calibration only where they were used."""
+    seen = {*used}
+    shown = [each for each in Operator if each in seen or each not in (Operator.TUNE, Operator.CALIBRATE)]
+    return tuple((OPERATORS[operator].title, PLACES[operator]) for operator in shown)
+
+
+def _curves(group: GroupFinding, which: str, words: str) -> Markup:
+    lines = [
+        Line(
+            name=arm.arm,
+            place=place,
+            points=[(point.generation, point.mean, point.low, point.high) for point in getattr(arm, which)],
+        )
+        for place, arm in enumerate(group.arms)
+    ]
+    return curves(lines, label=f"{words} by generation in {group.task}")
+
+
+def _origins(group: GroupFinding) -> Iterator[Figure]:
+    rows = []
+    for arm in group.arms:
+        counts = dict.fromkeys(Operator, 0)
+        for record in arm.records:
+            for point in record.curve[1:]:
+                if point.changed:
+                    counts[point.origin] += 1
+        rows.append((arm.arm, [(PLACES[operator], float(count)) for operator, count in counts.items()]))
+    if any(count for _, counts in rows for _, count in counts):
+        used = (count.operator for arm in group.arms for record in arm.records for count in record.operators)
+        yield Figure(
+            title="Where new elites came from", about=group.task, samples=BOXES, legend=operators_shown(used),
+            chart=bars(rows, label=f"branch of origin of new elites in {group.task}"),
+        )
