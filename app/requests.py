@@ -57,6 +57,12 @@ def give_hint(folder: Path, text: str) -> None:
         store.request(HINT, {"text": line}, at=time.time())
 
 
+def check_hint(folder: Path) -> None:
+    """Raises UsageError for a run on which no hint has an effect, before a person writes one."""
+    with RunStore.read(folder) as store:
+        refuse_without_effect(outline_of(store), folder)
+
+
 def refuse_without_effect(outline: Outline, folder: Path) -> None:
     """Raises UsageError for a run whose prompts would quote no further hint, or whose model reads no prompt."""
     settings = outline.settings

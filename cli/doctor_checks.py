@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ..app.cluster import Surveyed, survey
-from ..core.extras import DISTRIBUTION, EXTRAS, install_command, is_installed, missing_modules
+from ..core.extras import EXTRAS, install_command, is_installed, missing_modules
 from ..core.version import __version__
 from ..domains.kitchen.unity import build as unity
 from ..models.spec import KEY_VARIABLES
@@ -172,7 +172,7 @@ def _software() -> Iterator[Finding]:
     numpy = version_of("numpy")
     yield Finding(
         topic=topic, name="numpy", state="ok" if numpy else "missing", words=numpy or "not installed",
-        fix="" if numpy else f"run ./memento in a checkout, or: pip install {DISTRIBUTION}",
+        fix="" if numpy else "run ./memento in a checkout, or install the wheel again",
     )
     uv = uv_version()
     yield Finding(topic=topic, name="uv", state="ok" if uv else "absent",

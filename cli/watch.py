@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ..core.errors import UsageError
 from . import completion, flags
 
 EXAMPLE: Final = "memento watch first"
@@ -18,8 +19,20 @@ def watch(
         ),
     ] = None,
     runs: flags.Runs = flags.RUNS,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Serve the same screens to a browser on this machine, until Ctrl-C.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, metavar="PORT", help="With --browser: the port; by default any free one."),
+    ] = None,
 ) -> None:
     """Follow a live or finished run in the terminal UI."""
-    from .terminal_ui import watch_run
+    from .terminal_ui import serve_watch, watch_run
 
+    if browser:
+        serve_watch(run, runs_dir=runs, port=port or 0)
+        return
+    if port is not None:
+        raise UsageError("--port has an effect with --browser only: add it, or omit --port")
     watch_run(run, runs_dir=runs)

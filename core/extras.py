@@ -3,6 +3,7 @@
 The names are those of `[project.optional-dependencies]` in `pyproject.toml`.
 """
 
+import json
 import os
 import sys
 import sysconfig
@@ -13,10 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from .errors import UsageError, unknown
 
 DISTRIBUTION: Final = "memento-evolve"      # the name that pip installs; the module is `memento`
+WHEEL: Final = "PATH.whl"                   # for whom it is not known: the wheel that MEMENTO was installed from
 OWN_UV: Final = ".uv/bin/uv"                # of a checkout whose launcher installed it
 _ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -40,6 +43,8 @@ EXTRAS: Final[Mapping[str, Extra]] = {
         gives="Gymnasium environments of others, for gym:ID",
         modules=("Box2D", "gymnasium_robotics", "highway_env", "metaworld", "minigrid", "pygame"),
     ),
+    "browser": Extra(gives="memento watch --browser", modules=("textual_serve",)),
+    "plots": Extra(gives="run.plot() in notebooks", modules=("matplotlib",)),
     "parquet": Extra(gives="memento export --to parquet", modules=("pyarrow",)),
     "wandb": Extra(gives="memento export --to wandb", modules=("wandb",)),
     "mlflow": Extra(gives="memento export --to mlflow", modules=("mlflow",)),
@@ -65,10 +70,25 @@ def missing_modules(extra: str) -> tuple[str, ...]:
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra: into a checkout's own environment, or with pip."""
+    """The command that installs an extra: into a checkout's own environment, or with pip from the same wheel."""
     if (_ROOT / "requirements.lock").exists():
         return f"{_uv()} pip install --python .venv/bin/python -r pyproject.toml --extra {extra}"
-    return f"pip install '{DISTRIBUTION}[{extra}]'"
+    return f"pip install '{_installed_from()}[{extra}]'"
+
+
+def _installed_from() -> str:
+    """The wheel or folder that MEMENTO was installed from, or words for it.
+
+    Never the bare name of the distribution: it is on no index, and whoever registered it there would be installed.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        record = distribution(DISTRIBUTION).read_text("direct_url.json")
+        address = urlsplit(str(json.loads(record or "{}").get("url", "")))
+    except (PackageNotFoundError, ValueError):
+        return WHEEL
+    return unquote(address.path) if address.scheme == "file" and address.path else WHEEL
 
 
 def pip_command(package: str) -> str:

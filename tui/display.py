@@ -1,4 +1,4 @@
-"""Displays of a live run: none, and plain lines; the live screen is in `tui/live.py`."""
+"""Displays of a live run: none, plain lines, and one bar; the live screen is in `tui/live.py`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -6,11 +6,14 @@ from typing import TextIO
 
 from ..core.events import Fact
 from ..core.ports import Activity, Display
-from ..core.text import printable_line
+from ..core.text import counted, number, printable_line, share
+from ..memory.run_status import RunStatus
 from .lines import lines_of, still_working, waiting
 from .live_view import LiveView, steady_clock
+from .words import stage_of
 
 QUIET_S = 20.0            # after this time without a line, print that work goes on
+BAR = 24                  # characters of a progress bar
 LONGEST_QUIET_S = 1800.0  # while nothing changes, the interval doubles up to this
 
 
@@ -103,6 +106,58 @@ class PlainLines:
         except (OSError, ValueError):
             self._stream = None
         self._printed_at, self._counted = self._clock(), self._counts()
+
+
+class ProgressBar(Silence):
+    """One line that is written again in place: how far the search is, F and success of the elite, the time."""
+
+    def __init__(self, stream: TextIO, *, clock: Callable[[], float] | None = None) -> None:
+        self._stream: TextIO | None = stream
+        self._clock = clock or steady_clock()
+        self._live = LiveView()
+        self._drawn = ""
+
+    def recall(self, facts: Iterable[Fact]) -> None:
+        """Read the facts without drawing."""
+        for fact in facts:
+            self._live.on_fact(fact, self._clock())
+
+    def show(self, fact: Fact) -> None:
+        """Count the fact."""
+        self._live.on_fact(fact, self._clock())
+        self._draw()
+
+    def close(self) -> None:
+        """End the line."""
+        if self._drawn:
+            self._write("\n")
+
+    def _draw(self) -> None:
+        text = bar_line(self._live.view.status)
+        if text != self._drawn:
+            self._write(f"\r{text.ljust(len(self._drawn))}")
+            self._drawn = text
+
+    def _write(self, text: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            print(text, end="", file=self._stream, flush=True)
+        except (OSError, ValueError):       # a closed pipe, a full disk: the run continues
+            self._stream = None
+
+
+def bar_line(status: RunStatus) -> str:
+    """The text of the bar; it changes with the stage and with each candidate."""
+    expected, done = status.candidates_expected, status.candidates
+    filled = BAR if status.stage == "done" else min(BAR, round(BAR * done / expected)) if expected else 0
+    elite = status.elite
+    words = [
+        stage_of(status, short=True), f"{done} of {counted(expected, 'candidate')}" if expected else "",
+        f"F {number(elite.fitness)}" if elite is not None else "",
+        f"success {share(elite.success_rate)}" if elite is not None and elite.success_rate is not None else "",
+    ]
+    return printable_line(f"[{'█' * filled}{'·' * (BAR - filled)}] {', '.join(filter(None, words))}")
 
 
 def open_display(kind: str, stream: TextIO, *, environment: Mapping[str, str]) -> Display:

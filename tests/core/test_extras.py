@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from memento.core import extras
@@ -19,9 +20,20 @@ def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyP
     assert extras.missing_modules("x") == ("no_such_module_here",)
 
 
-def test_without_a_lock_file_the_command_is_pips(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+@pytest.mark.parametrize(("record", "command"), [
+    ('{"url": "file:///home/a%20b/memento_evolve-0.1.0-py3-none-any.whl"}',
+     "pip install '/home/a b/memento_evolve-0.1.0-py3-none-any.whl[video]'"),
+    (None, "pip install 'PATH.whl[video]'"), ("damaged", "pip install 'PATH.whl[video]'"),
+    ('{"url": "https://example.org/x.whl"}', "pip install 'PATH.whl[video]'"),
+])
+def test_without_a_lock_file_the_command_installs_from_the_same_wheel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, record: str | None, command: str
+) -> None:
+    """Never from an index: the name of the distribution is not registered there, so anybody could."""
     monkeypatch.setattr(extras, "_ROOT", tmp_path)
-    assert extras.install_command("video") == "pip install 'memento-evolve[video]'"
+    installed = SimpleNamespace(read_text=lambda name: record)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: installed)
+    assert extras.install_command("video") == command
 
 
 def test_only_missing_packages_of_extras_are_explained() -> None:

@@ -108,10 +108,10 @@ def test_the_base_installation_runs_and_names_what_is_missing(built: tuple[Path,
     assert call("memento-tui", "--help").stdout.startswith("Usage: memento watch")
     said = call("python", "-c", FROM_PYTHON, *NEEDS).stderr.splitlines()
     for line, (extra, words) in zip(said, NEEDS.values(), strict=True):
-        assert line.startswith(f"memento: {words}") and line.endswith(f"pip install '{DISTRIBUTION}[{extra}]'")
+        assert line.startswith(f"memento: {words}") and line.endswith(f"pip install '{built[1]}[{extra}]'")
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["first"]
     doctor = call("memento", "doctor").stdout
-    assert [extra for extra in EXTRAS if f"pip install '{DISTRIBUTION}[{extra}]'" not in doctor] == [], doctor
+    assert [extra for extra in EXTRAS if f"pip install '{built[1]}[{extra}]'" not in doctor] == [], doctor
 
 
 def test_in_a_checkout_the_command_installs_into_its_environment() -> None:

@@ -8,13 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
-from unicodedata import category
 
-from rich.segment import Segment
-from textual import on
+from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
-from textual.color import Color
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
@@ -25,7 +22,8 @@ from ...memory.activity import ActivityNote, read_note
 from ...memory.run_view import RunView
 from ...memory.tail import Follower, LogPiece
 from ..snapshot import RunSnapshot
-from .keys import CONTINUE, PAUSE, REQUESTS, RunControls, bindings
+from .colours import PrintableFilter
+from .keys import CONTINUE, KEYS, PAUSE, REQUESTS, RunControls, bindings
 from .screens.candidate import CandidateScreen
 from .screens.candidates import CandidatesScreen
 from .screens.dialogs import ExportScreen, HelpScreen, StopScreen
@@ -37,26 +35,6 @@ from .screens.models import ModelsScreen
 from .screens.overview import OverviewScreen
 from .screens.page import Page, RunHeader
 from .screens.runs import RunsScreen
-
-# Takes control characters out of everything that the terminal program draws: names and texts come from any log.
-
-
-def _drawable(sign: str) -> bool:
-    return sign.isprintable() or category(sign) == "Zs"     # a space of any width
-
-
-class PrintableFilter(LineFilter):
-    """Removes what a terminal would obey. Such characters have no width, so that the layout stays."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments without unprintable characters."""
-        if all(segment.text.isprintable() for segment in segments):
-            return segments
-        return [
-            Segment("".join(filter(_drawable, segment.text)), segment.style, segment.control)
-            for segment in segments
-        ]
-
 
 # The loop of the thread that reads a run: read, apply, report, wait. A slow disk blocks only this thread.
 
@@ -129,6 +107,7 @@ def _beyond_facts(snapshot: RunSnapshot) -> tuple[object, ...]:
 
 RENDERING_LIMIT_S = 900.0
 CLOCK_EVERY_S = 1.0
+LIVE_ONLY = frozenset({"pause", "stop", "hint"})    # actions on a run that a process works on
 NARROWER = [(0, "-narrow"), (120, "-wide")]
 LOWER = [(0, "-low"), (36, "-tall")]
 
@@ -209,6 +188,8 @@ class WatchApp(App[None]):
     def show_report(self, message: Reported) -> None:
         """Show the snapshot if it belongs to the watched run."""
         if self.snapshot is not None and message.snapshot.folder == self.snapshot.folder:
+            if message.snapshot.live != self.snapshot.live:
+                self.call_next(self.refresh_bindings)
             self.snapshot = message.snapshot
             for screen in self.screen_stack:
                 if isinstance(screen, Page):
@@ -260,6 +241,16 @@ class WatchApp(App[None]):
         """Switch between dark and light."""
         self.theme = "textual-light" if self.current_theme.dark else "textual-dark"
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What a run does not obey now is not offered in the footer; its key says why."""
+        return action not in LIVE_ONLY or (self.snapshot is not None and self.snapshot.live)
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that has no effect now."""
+        key = next((key for key in KEYS["app"] if key.key == event.key), None)
+        if key is not None and key.action in LIVE_ONLY:
+            self._is_live()
+
     def action_pause(self) -> None:
         """Request a pause, or its end."""
         if self._is_live():
@@ -272,9 +263,8 @@ class WatchApp(App[None]):
             self.push_screen(StopScreen(), lambda kind: self._request(kind) if kind else None)
 
     def action_hint(self) -> None:
-        """Let the user write a hint, then give it to the run."""
-        if self.snapshot is None:
-            self.notify("choose a run first", severity="warning")
+        """Let the user write a hint for a run on which it has an effect, then give it to the run."""
+        if not self._is_live():
             return
         folder = self._folder
 
@@ -282,7 +272,10 @@ class WatchApp(App[None]):
             if text:
                 self._do(lambda: self._controls.hint(folder, text), f"the prompts of {folder.name} quote the hint")
 
-        self.push_screen(ExportScreen("A hint for the next proposals, in a sentence", ""), give)
+        def write() -> None:
+            self.push_screen(ExportScreen("A hint for the next proposals, in a sentence", ""), give)
+
+        self._do(lambda: self._controls.check_hint(folder), write)
 
     def _is_live(self) -> bool:
         if self.snapshot is None:
@@ -360,15 +353,18 @@ class WatchApp(App[None]):
             last = words[-1] if words else f"exit code {process.returncode}"
             self.notify(f"{name} could not be rendered: {last}", severity="error", timeout=15, markup=False)
 
-    def _do(self, action: Callable[[], None], done: str) -> None:
-        """Run the action in a thread, and show its result."""
+    def _do(self, action: Callable[[], None], done: str | Callable[[], None]) -> None:
+        """Run the action in a thread, and show its result: words, or what is to be done then."""
         def work() -> None:
             try:
                 action()
             except (MementoError, OSError) as error:
                 self.call_from_thread(self.notify, str(error), severity="error", timeout=10, markup=False)
             else:
-                self.call_from_thread(self.notify, done, markup=False)
+                if isinstance(done, str):
+                    self.call_from_thread(self.notify, done, markup=False)
+                else:
+                    self.call_from_thread(done)
 
         self.run_worker(work, thread=True, group="control")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, floor, inf, log10
 
 from textual.content import Content
 
@@ -22,17 +23,21 @@ class Curve:
 
 
 def draw_curves(
-    curves: Sequence[Curve], *, width: int, height: int, low: float | None = None, high: float | None = None
+    curves: Sequence[Curve], *, width: int, height: int, low: float | None = None, high: float | None = None,
+    x_label: str = "", x_first: int = 0,
 ) -> Content:
-    """All curves in one picture with numbers at the left. A later curve is drawn over an earlier one."""
-    columns, rows = max(1, width - LABEL - 1), max(1, height)
+    """All curves in one picture with numbers at the left. A later curve is drawn over an earlier one.
+
+    The axis spans the values, from one round number to another; `low` and `high` bound it where they are given. With
+    an `x_label` the last line has the number of the first and of the last point, `x_first` and up.
+    """
+    columns, rows = max(1, width - LABEL - 1), max(1, height - bool(x_label))
     known = [value for curve in curves for value in curve.values if value is not None]
     if not known:
         return Content("\n" * (rows - 1))
-    least = min(known) if low is None else low
-    most = max(known) if high is None else high
-    if most - least < 1e-9:
-        least, most = least - 0.05, most + 0.05
+    bottom, top = -inf if low is None else low, inf if high is None else high
+    least, most = round_range(*(min(top, max(bottom, end)) for end in (min(known), max(known))))
+    least, most = max(bottom, least), min(top, most)
     span = max((len(curve.values) for curve in curves if not curve.stretch), default=1)
     cells: dict[tuple[int, int], tuple[int, str]] = {}
     for curve in curves:
@@ -42,7 +47,26 @@ def draw_curves(
             bits = cells.get(cell, (0, ""))[0]
             cells[cell] = (bits | _DOTS[y % 4][x % 2], curve.style)
     lines = [_line(row, rows, cells, columns, least, most) for row in range(rows)]
+    if x_label:
+        lines.append(_x_axis(x_label, x_first, x_first + span - 1, columns))
     return Content("\n").join(lines)
+
+
+def round_range(least: float, most: float) -> tuple[float, float]:
+    """The smallest range from one round number to another that holds both; it has at least two steps."""
+    span = max(most - least, 0.02)
+    power = 10.0 ** floor(log10(span))
+    step = next(power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if power * part >= span / 5)
+    low, high = floor(least / step + 1e-9) * step, ceil(most / step - 1e-9) * step
+    return (low, high) if high - low > step else (low - step, high + step)
+
+
+def _x_axis(label: str, first: int, last: int, columns: int) -> Content:
+    """The numbers of the first and the last point, and what they count."""
+    start, end = f"{first:,}", f"{last:,}" if last > first else ""
+    middle = columns - len(start) - len(end)
+    name = label.center(middle) if len(label) < middle else " " * max(0, middle)
+    return Content.styled(f"{' ' * (LABEL + 1)}{start}{name}{end}", "$foreground 60%")
 
 
 def _points(
@@ -106,7 +130,7 @@ def _line(
     middle = rows // 2 if rows >= 5 else None
     value = most if row == 0 else (most + least) / 2 if row == middle else least
     labelled = row in (0, middle, rows - 1)
-    label = f"{value:>{LABEL}.2f}" if labelled else " " * LABEL
+    label = f"{value:>{LABEL}.3g}" if labelled else " " * LABEL
     parts: list[tuple[str, str]] = [(f"{label}│", "$foreground 60%")]
     run, style = "", ""
     for column in range(columns):

@@ -1,8 +1,12 @@
-"""The colours of `memento watch`, by role; and values as coloured text. Pure."""
+"""The colours of `memento watch`, by role; and values as coloured text; what may be drawn at all. Pure."""
 
 from collections.abc import Iterable, Mapping
+from unicodedata import category
 
+from rich.segment import Segment
+from textual.color import Color
 from textual.content import Content
+from textual.filter import LineFilter
 
 from ...core.text import number
 from ...core.values import kind_words
@@ -60,3 +64,23 @@ def why_failed(slot: Slot) -> str:
 def stack(lines: Iterable[Content]) -> Content:
     """The lines one below the other."""
     return Content("\n").join([*lines])
+
+
+# Takes control characters out of everything that the terminal program draws: names and texts come from any log.
+
+
+def _drawable(sign: str) -> bool:
+    return sign.isprintable() or category(sign) == "Zs"     # a space of any width
+
+
+class PrintableFilter(LineFilter):
+    """Removes what a terminal would obey. Such characters have no width, so that the layout stays."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments without unprintable characters."""
+        if all(segment.text.isprintable() for segment in segments):
+            return segments
+        return [
+            Segment("".join(filter(_drawable, segment.text)), segment.style, segment.control)
+            for segment in segments
+        ]

@@ -55,7 +55,7 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         Key(key="0", action="page('runs')", label="runs", help="all runs of the folder", footer=False),
         Key(key="p", action="pause", label="pause", help="pause, or continue"),
         Key(key="s", action="stop", label="stop", help="stop: now, after a candidate, a generation"),
-        Key(key="i", action="hint", label="hint", help="give proposers a hint", footer=False),
+        Key(key="i", action="hint", label="hint", help="give proposers a hint"),
         Key(key="question_mark", action="help", label="help", help="this help", name="?"),
         Key(key="d", action="dark", label="dark/light", help="dark or light", footer=False),
         Key(key="q", action="quit", label="quit", help="quit; the run goes on"),
@@ -69,7 +69,7 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         _move("pageup,ctrl+b", "page(-1)", "a page up or down", "PgUp"),
         _move("pagedown,ctrl+f,space", "page(1)", "a page up or down", "PgDn"),
         _move("home,g", "first", "first or last row", "g"), _move("end,G", "last", "first or last row", "G"),
-        _move("enter", "open", "open, as a click on the cursor does", "Enter"),
+            Key(key="enter", action="open", label="open", help="open, as a click on the cursor does", name="Enter"),
     ),
     "lines": (
         _move("j", "scroll_down", "", ""), _move("k", "scroll_up", "", ""), _move("space", "page_down", "", ""),
@@ -87,14 +87,13 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
     ),
     "runs": (
         Key(key="space", action="compare", label="compare", help="add to the comparison (runs)", first=True),
-        Key(key="enter", action="watch", label="watch"),
     ),
     "two lists": (OTHER_LIST, EXPORT),
     "models": (OTHER_LIST,),
     "candidate": (
         Key(key="escape", action="back", label="back", help="back", name="Esc"),
         Key(key="n", action="step(1)", label="next", help="next, previous"),
-        Key(key="N", action="step(-1)", label="previous", help="next, previous"),
+        Key(key="N", action="step(-1)", label="prev", help="next, previous"),
         EXPORT, RENDER,
         _tab("c", "code", CODE_TABS), _tab("f", "parent", CODE_TABS), _tab("l", "elite", CODE_TABS),
         _tab("m", "metrics", CODE_TABS),
@@ -148,6 +147,9 @@ class RunControls(Protocol):
 
     def request(self, folder: Path, kind: str) -> None:
         """Store a request in the run's table, which its controller reads and turns into a fact."""
+
+    def check_hint(self, folder: Path) -> None:
+        """Raises UsageError for a run on which no hint has an effect."""
 
     def hint(self, folder: Path, text: str) -> None:
         """Give the run's proposers a hint. Raises UsageError for one that could have no effect."""

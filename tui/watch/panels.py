@@ -1,30 +1,110 @@
 """The panels of the first screen, drawn within a width and a height. Pure: (snapshot, size, time) -> lines."""
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 from textual.content import Content
 
 from ...core.order_ids import EVALUATOR, parse
 from ...core.text import cost, counted, number, one_line, success_and_return, token_count
-from ...memory.pace import pace_of
-from ...memory.run_status import list_failures
+from ...memory.run_status import elapsed_s, list_failures
 from ...memory.slots import Slot
 from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
 from ..words import (
     LEGEND,
+    NOT_ISOLATED,
     clock,
+    coarse,
     episodes_words,
     final_words,
+    isolation,
     lane_words,
     nodes_words,
-    pace_words,
     rolling_words,
+    state_words,
     worker_words,
 )
 from .braille import Curve, draw_curves
-from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, SUCCESS, coloured, difference, mark, stack
+from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, ROLES, SUCCESS, coloured, difference, mark, stack
 
 LABEL = 11
+SHORT = 6       # lines of a picture that has no room for the numbers below it
+
+
+# ------------------------------------------------------------------------------------------- at a glance
+
+
+def draw_now(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
+    """What a person who comes back asks first: does it run, how good is it, what changed, the cost, what is wrong."""
+    lines = [
+        _state(snapshot, now), _best(snapshot), _changed(snapshot, now), _cost(snapshot, now), _wrong(snapshot),
+    ]
+    return stack(line.truncate(width, ellipsis=True) for line in lines[:height])
+
+
+def _row(name: str, *words: Content | str | tuple[str, str]) -> Content:
+    return Content.assemble((f"{name:<{LABEL}}", DIM), *words)
+
+
+def _state(snapshot: RunSnapshot, now: float) -> Content:
+    status = snapshot.run
+    state, role = state_words(status, live=snapshot.live, reading=snapshot.reading)
+    words: list[Content | str | tuple[str, str]] = [(state, ROLES[role])]
+    if snapshot.live:
+        silent = "" if status.last is None else f"; the last fact {coarse(max(0.0, now - status.last))} ago"
+        asked = min(asked_slots(snapshot), key=lambda slot: slot.at, default=None)
+        doing = silent if asked is None else f"; asked for {asked.id}, {clock(now - asked.at)}"
+        words.append((doing, DIM))      # the second line of the screen has the generation and the time left
+    elif state not in ("done", "starting"):
+        words.append(f": memento resume {snapshot.name} continues it")
+    return _row("now", *words)
+
+
+def _best(snapshot: RunSnapshot) -> Content:
+    status, elite = snapshot.run, snapshot.run.elite
+    if elite is None:
+        return _row("best", ("no elite yet", DIM))
+    first, final, met = status.first_elite, status.final, status.confirmations
+    gained = None if first is None or first.candidate == elite.candidate else elite.fitness - first.fitness
+    unseen = (
+        f"; held-out {number(final.elite_fitness)}{success_and_return(final.elite_success, final.elite_return)}"
+        if final is not None else f"; on fresh episodes {met - status.refuted} of {counted(met, 'challenge')} won"
+        if met else ""
+    )
+    return _row(
+        "best", (elite.candidate, LOUD), f"  F {number(elite.fitness)}",
+        success_and_return(elite.success_rate, elite.mean_return), unseen,
+        *(("; ", difference(gained), " to p_0") if gained is not None else ()),
+    )
+
+
+def _changed(snapshot: RunSnapshot, now: float) -> Content:
+    """The edit that made the elite, and when."""
+    changed = next((elite for elite in reversed(snapshot.slots.elites) if elite.changed and elite.generation), None)
+    if changed is None:
+        return _row("changed", ("nothing is better than p_0 yet", DIM))
+    slot = snapshot.slots.candidates.get(changed.candidate)
+    when = f" {coarse(max(0.0, now - slot.at))} ago" if snapshot.live and slot is not None else ""
+    return _row("changed", f"g{changed.generation}{when}: ", _edit(snapshot, changed.candidate) or changed.candidate)
+
+
+def _cost(snapshot: RunSnapshot, now: float) -> Content:
+    status = snapshot.run
+    limit, spent = status.settings.get("budget_usd"), status.spending.total.cost_usd
+    of = f" of ${limit:.2f}" if isinstance(limit, int | float) and spent is not None else ""
+    time = clock(elapsed_s(status, live=snapshot.live, now=now))
+    return _row("cost", f"{cost(spent)}{of}, {counted(status.spending.total.calls, 'call')}, {time}, ",
+                episodes_words(status))
+
+
+def _wrong(snapshot: RunSnapshot) -> Content:
+    """The failures by kind, the most frequent first, and what nobody should overlook."""
+    status = snapshot.run
+    words = [one_line(snapshot.trouble, 200)] if snapshot.trouble is not None else []
+    words += [NOT_ISOLATED] if status.settings and NOT_ISOLATED in isolation(status.sandbox) else []
+    words += [f"{status.unusable} unusable replies"] if status.unusable else []
+    words += [f"{row.count} × {row.where} {row.kind.value}" for row in list_failures(status)]
+    return _row("wrong", (", ".join(words), BAD) if words else ("nothing", DIM))
 
 
 # ---------------------------------------------------------------------------------------------- slots
@@ -37,7 +117,7 @@ def draw_slots(snapshot: RunSnapshot, *, width: int, height: int, now: float) ->
     else:
         lines = [*_trials(snapshot)]
         if snapshot.run.stage not in ("", "initial", "baseline"):
-            lines += _generations(snapshot, height)
+            lines += _generations(snapshot, width, height)
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])
 
 
@@ -62,16 +142,26 @@ def _evaluators(snapshot: RunSnapshot) -> Iterator[Content]:
     )
 
 
-def _generations(snapshot: RunSnapshot, height: int) -> Iterator[Content]:
+def _generations(snapshot: RunSnapshot, width: int, height: int) -> Iterator[Content]:
     present = snapshot.run.generation_under_way
     found = _by_generation(snapshot, present - height)
     lanes = search_lanes(snapshot, found.pop(present, []))
     for lane in lanes:
         yield coloured(lane_words(lane, snapshot.run.number("n_roll"), width=LABEL))
-    if height >= len(lanes) + 3:
-        yield Content.styled("  ".join(LEGEND), DIM)
+    legend = _legend(width)
+    if height >= len(lanes) + len(legend) + 2:
+        yield from legend
     for generation in sorted(found, reverse=True):
         yield _generation(snapshot, generation, found[generation])
+
+
+def _legend(width: int) -> list[Content]:
+    """The marks and what they mean, on as many lines as the width needs."""
+    lines = [""]
+    for each in LEGEND:
+        longer = f"{lines[-1]}  {each}" if lines[-1] else each
+        lines[-1:] = [longer] if len(longer) <= width else [lines[-1], each]
+    return [Content.styled(line, DIM) for line in lines]
 
 
 def _by_generation(snapshot: RunSnapshot, first: int) -> dict[int, list[Slot]]:
@@ -116,18 +206,19 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
     success = [point.elite_success for point in points]
     if last is not None:
         elite[-1], success[-1] = last.fitness, last.success_rate
-    succeeds = any(value is not None for value in success)
+    succeeds = any(success)         # a line of zeros would lie on the axis
     picture = draw_curves(
         [
             Curve(values=[point.fitness for point in points], style=CANDIDATE, line=False),
             *([Curve(values=success, style=SUCCESS, step=True)] if succeeds else []),
             Curve(values=elite, style=ELITE, step=True),
         ],
-        width=width, height=height - 1, low=0.0, high=1.0,
+        width=width, height=height - 1, low=0.0, high=1.0, x_label="candidate" if height > SHORT else "",
     )
+    measured = any(value is not None for value in success)
     key = Content.assemble(
         ("  elite F", ELITE), *([("   its success", SUCCESS)] if succeeds else []), ("   candidates", CANDIDATE),
-        (f"   over {counted(snapshot.run.candidates, 'candidate')}", DIM),
+        ("   no success yet" if measured and not succeeds else "", DIM),
     )
     return stack([picture, key.truncate(width, ellipsis=True)])
 
@@ -136,7 +227,7 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
 
 
 def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-    """The elite of each generation, newest first, with its gain."""
+    """The elite of each generation, newest first: its gain, and below it the edit that made it."""
     elites, final = snapshot.slots.elites, snapshot.run.final
     lines: list[Content] = []
     if final is not None:
@@ -144,24 +235,33 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
             ("held-out episodes ", LOUD), f"F {number(final.initial_fitness)} -> {number(final.elite_fitness)}",
             final_words(final),
         ))
+    roomy = height >= len(lines) + sum(1 + (elite.changed or not place) for place, elite in enumerate(elites))
     for place in range(len(elites) - 1, -1, -1):
         if len(lines) >= height:
             break
-        elite = elites[place]
-        before = elites[place - 1].fitness if place else None
-        gained = difference(None if before is None else elite.fitness - before)
+        elite, before = elites[place], elites[place - 1] if place else None
+        if before is not None and not elite.changed:
+            lines.append(Content.assemble((f"g{elite.generation:<3}", LOUD), (f" {elite.candidate} stays", DIM)))
+            continue
+        gained = difference(None if before is None else elite.fitness - before.fitness)
         head = Content.assemble(
-            (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<12} F {number(elite.fitness)} ", gained,
+            (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<11} F {number(elite.fitness)} ", gained,
             f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}",
-            (pace_words(pace_of(snapshot.slots, elite.candidate), before="  "), DIM),
         )
-        slot = snapshot.slots.candidates.get(elite.candidate)
-        if elite.changed and slot is not None and slot.summary:
-            head += Content.styled(f"  {one_line(slot.summary, 200)}", DIM)
-        lines.append(head)
+        edit = _edit(snapshot, elite.candidate)
+        if roomy and edit:
+            lines += [head, Content.styled(f"     {edit}", DIM)]
+        else:
+            lines.append(Content.assemble(head, (f"  {edit}", DIM)) if edit else head)
     if not lines:
         return Content.styled("no elite yet", DIM)
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])
+
+
+def _edit(snapshot: RunSnapshot, candidate: str) -> str:
+    """What made a candidate, in a line."""
+    slot = snapshot.slots.candidates.get(candidate)
+    return "" if slot is None else one_line(slot.summary, 200)
 
 
 def draw_memory(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
@@ -169,18 +269,23 @@ def draw_memory(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
     memory = snapshot.slots.memory
     if not memory:
         return Content.styled("no edit was rejected yet", DIM)
-    lines = []
+    heads, texts = [], []
     for entry in memory[: -height - 1 : -1]:
         rejection = entry.rejection
-        what = one_line(rejection.summary, 200) or rejection.reason
         gain = difference(rejection.fitness_difference)
         slot = snapshot.slots.candidates.get(rejection.candidate)
         if rejection.fitness_difference is None and slot is not None:
             gain = Content.styled(slot.state, DIM)      # pruned, or failed
-        lines.append(Content.assemble(
-            gain.pad_right(max(0, 6 - gain.cell_length)), " ", (f"{rejection.candidate} ", DIM), what
-        ))
-    return stack(line.truncate(width, ellipsis=True) for line in lines)
+        heads.append(Content.assemble(gain.pad_right(max(0, 6 - gain.cell_length)), f" {rejection.candidate} "))
+        texts.append(one_line(rejection.summary, 200) or rejection.reason)
+    lines, spare = [], height - len(heads)      # lines that long texts may take, the newest first
+    for head, text in zip(heads, texts, strict=True):
+        parts = wrap(text, max(10, width - head.cell_length)) or [""]
+        if len(parts) > 1 + spare:
+            parts = [*parts[:spare], " ".join(parts[spare:])]       # the last one is cut
+        spare -= len(parts) - 1
+        lines += [Content.assemble(" " * head.cell_length if place else head, part) for place, part in enumerate(parts)]
+    return stack(line.truncate(width, ellipsis=True) for line in lines[:height])
 
 
 # -------------------------------------------------------------------------------- workers and spending
@@ -219,7 +324,7 @@ def _speed(snapshot: RunSnapshot) -> list[Content]:
 
 
 def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-    """Calls, tokens and money, in total and by role; then failures of programs."""
+    """Calls, tokens and money, in total and by role."""
     spending = snapshot.run.spending
     total = spending.total
     tokens = token_count(total.tokens, total.cached_tokens)
@@ -229,7 +334,4 @@ def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float)
             Content.styled(f"{role}: {counted(each.calls, 'call')}, {each.tokens:,} tokens, {cost(each.cost_usd)}", DIM)
             for role, each in spending.by_role.items()
         ]
-    lines += [
-        Content.styled(f"{row.count} × {row.where} {row.kind.value}", BAD) for row in list_failures(snapshot.run)
-    ]
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])

@@ -1,11 +1,13 @@
 """Everything a person can do, by key, by mouse and by the command palette."""
 
 import asyncio
+import dataclasses
 import sys
 from pathlib import Path
 
 import pytest
 from memento.cli.terminal_ui import CliControls
+from memento.core.events import RunStarted
 from memento.memory.store import RunStore
 from memento.tui.watch.rows import Rows
 from memento.tui.watch.screens.candidate import CandidateScreen
@@ -187,12 +189,27 @@ async def test_a_hint_is_written_in_a_dialog(live: LiveRun) -> None:
         assert len(controls.asked) == 1, "an empty hint is none"
 
 
-async def test_a_run_that_is_over_cannot_be_asked(done: Path) -> None:
+async def test_a_hint_without_an_effect_is_refused_before_it_is_written(live: LiveRun) -> None:
+    controls = Recorded()
+    controls.refusal = "the run 'live' uses the offline model, which reads no prompt"
+    async with watching(live.folder, controls=controls) as pilot:
+        await press(pilot, "i")
+        await until(pilot, lambda: "reads no prompt" in text_of(pilot))
+        assert not isinstance(pilot.app.screen, ExportScreen)
+
+
+async def test_a_run_that_is_over_cannot_be_asked_and_the_footer_does_not_offer_it(done: Path, live: LiveRun) -> None:
     controls = Recorded()
     async with watching(done, controls=controls) as pilot:
-        await press(pilot, "p", "s")
+        assert "pause" not in text_of(pilot).splitlines()[-1]
+        await press(pilot, "p", "s", "i")
         await until(pilot, lambda: "not live" in text_of(pilot))
         assert controls.asked == []
+        assert not isinstance(pilot.app.screen, ExportScreen)
+        await press(pilot, "2")
+        assert "open" in text_of(pilot).splitlines()[-1], "Enter opens a row"
+        the(pilot).watch_run(live.folder)
+        await until(pilot, lambda: "pause" in text_of(pilot).splitlines()[-1])
 
 
 @pytest.mark.slow
@@ -236,6 +253,28 @@ async def test_runs_are_listed_compared_and_chosen(done: Path, facts: list) -> N
         await press(pilot, "enter")
         await until(pilot, lambda: the(pilot).snapshot is not None and not the(pilot).snapshot.reading)
         assert the(pilot).current_mode == "overview"
+
+
+@pytest.mark.slow
+async def test_curves_of_two_tasks_are_never_in_one_picture(done: Path, facts: list) -> None:
+    other = [(at, dataclasses.replace(fact, settings={**fact.settings, "domain": "kitchen"})
+              if isinstance(fact, RunStarted) else fact) for at, fact in facts]
+    begin(done.parent / "other", other, SetClock()).close()
+    async with watching(None, runs=done.parent) as pilot:
+        rows = pilot.app.screen.query_one(Rows)
+        await until(pilot, lambda: rows.count == 2)
+        names = [run.folder.name for run in pilot.app.screen._runs]
+        for name, task in (("first", "hanoi-kinematic"), ("other", "kitchen")):
+            rows.cursor = names.index(name)
+            await settled(pilot)
+            assert text_of(pilot).splitlines()[-2].split() == ["●", name]
+            assert f"fitness in {task}" in text_of(pilot)
+        rows.cursor = names.index("first")
+        await press(pilot, "space")
+        rows.cursor = names.index("other")
+        await press(pilot, "space")
+        await until(pilot, lambda: "has another task" in text_of(pilot))
+        assert pilot.app.screen._compared == ["first"]
 
 
 async def test_leaving_leaves_the_run_alone(live: LiveRun) -> None:

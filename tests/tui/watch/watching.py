@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from memento.core.errors import UsageError
 from memento.tui.watch.app import WatchApp
 from memento.tui.watch.keys import RunControls
 from textual.pilot import Pilot
@@ -21,9 +22,14 @@ class Recorded:
         self.asked: list[tuple[str, str]] = []
         self.exported: list[tuple[str, Path]] = []
         self.command = command or []
+        self.refusal = ""
 
     def request(self, folder: Path, kind: str) -> None:
         self.asked.append((folder.name, kind))
+
+    def check_hint(self, folder: Path) -> None:
+        if self.refusal:
+            raise UsageError(self.refusal)
 
     def hint(self, folder: Path, text: str) -> None:
         self.asked.append((folder.name, text))

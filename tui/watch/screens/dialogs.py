@@ -90,5 +90,5 @@ class HelpScreen(ModalScreen[None]):
         lines.append(Content.styled("Marks of slots", HEADING))
         lines += [Content(f"  {each}") for each in LEGEND]
         view = self.query_one(LinesView)
-        view.show(lines)
+        view.show_folded(lambda width: [line.truncate(width, ellipsis=True) for line in lines])
         view.focus()

@@ -30,10 +30,14 @@ class Branching:
     also: tuple[str, ...] = ()
 
 
+ONLY = "↓ "     # before an only child
+
+
 def tree_of(candidates: Mapping[str, Slot], *, only: Iterable[str] | None = None) -> list[Branching]:
     """Every candidate under its first parent, in the order of the run; with `only`, a part of them.
 
-    A candidate whose first parent is not shown is at the left margin, like p_0.
+    A candidate whose first parent is not shown is at the left margin, like p_0. An only child stands below its parent,
+    not further right: a chain of edits would leave the screen.
     """
     shown = candidates if only is None else {key: candidates[key] for key in only if key in candidates}
     children: dict[str | None, list[Slot]] = {}
@@ -47,6 +51,9 @@ def tree_of(candidates: Mapping[str, Slot], *, only: Iterable[str] | None = None
         also = tuple(dict.fromkeys(each for each in slot.parents[1:] if each != slot.parents[0]))
         lines.append(Branching(lead, slot, also))
         under = children.get(slot.id, [])
+        if len(under) == 1:
+            waiting.append((under[0], f"{below}{ONLY}", below))
+            continue
         waiting += [
             (child, below + ("└─ " if child is under[-1] else "├─ "), below + ("   " if child is under[-1] else "│  "))
             for child in reversed(under)

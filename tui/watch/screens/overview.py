@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from ...snapshot import RunSnapshot
-from ..panels import draw_elites, draw_fitness, draw_memory, draw_slots, draw_spending, draw_workers
+from ..panels import draw_elites, draw_fitness, draw_memory, draw_now, draw_slots, draw_spending, draw_workers
 from .page import Page, Panel
 
 
@@ -19,13 +19,14 @@ class OverviewScreen(Page):
         """Panels in two groups, side by side if there is room."""
         with Container(id="overview"):
             with Container(id="main"):
-                yield Panel("Slots", draw_slots, id="slots")
+                yield Panel("At a glance", draw_now, id="now")
+                yield Panel("Slots", draw_slots, id="slots", fits=True)
                 yield Panel("Fitness", draw_fitness, id="fitness")
             with Container(id="side"):
-                yield Panel("Elites", draw_elites, id="elites")
+                yield Panel("Elites", draw_elites, id="elites", fits=True)
                 yield Panel("Rejection memory", draw_memory, id="rejections")
-                yield Panel("Workers", draw_workers, id="workers")
-                yield Panel("Spent", draw_spending, id="spending")
+                yield Panel("Workers", draw_workers, id="workers", fits=True)
+                yield Panel("Spent", draw_spending, id="spending", fits=True)
 
     def see(self, snapshot: RunSnapshot, *, now: float) -> None:
         """Show all panels."""
@@ -34,6 +35,7 @@ class OverviewScreen(Page):
             panel.see(snapshot, now=now)
 
     def tick(self, now: float) -> None:
-        """Update the workers' panel, which shows how long each model call has been open."""
+        """Update the panels that show times: how long each model call has been open, and how long ago things were."""
         super().tick(now)
-        self.query_one("#workers", Panel).tick(now)
+        for name in ("#now", "#workers"):
+            self.query_one(name, Panel).tick(now)

@@ -1,6 +1,7 @@
 """All runs of a folder, with the curves of some of them compared."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -12,12 +13,12 @@ from textual.content import Content
 from textual.message import Message
 
 from ....core.errors import MementoError
-from ....core.text import number, share
+from ....core.text import number, one_line, share
 from ....memory.lock import is_locked
 from ....memory.runs import DATABASE, list_runs
 from ....memory.tail import read_outline
 from ...snapshot import RunSnapshot
-from ...words import sparkline, state_words, success_or_return
+from ...words import domain_words, sparkline, state_words, success_or_return
 from ..braille import Curve, draw_curves
 from ..colours import BAD, DIM, ROLES, RUNS, stack
 from ..keys import bindings
@@ -43,6 +44,14 @@ class RunLine:
     def curve(self) -> list[float]:
         """F of the elite, per generation."""
         return [] if self.snapshot is None else [elite.fitness for elite in self.snapshot.slots.elites]
+
+    @property
+    def task(self) -> str:
+        """The domain with its options: F of runs in two tasks cannot be compared."""
+        settings = {} if self.snapshot is None else self.snapshot.run.settings
+        options = settings.get("options")
+        words = ", ".join(f"{key} = {value}" for key, value in options.items()) if isinstance(options, Mapping) else ""
+        return one_line(f"{domain_words(settings)}{f' ({words})' if words else ''}", 200)
 
 
 def read_runs(runs_dir: Path, known: dict[Path, RunLine]) -> dict[Path, RunLine]:
@@ -113,7 +122,7 @@ class RunsScreen(Page):
     def body(self) -> ComposeResult:
         """The list, then the curves."""
         yield Rows(COLUMNS, id="runs")
-        yield Panel("Elites' fitness by generation", self._curves, id="compared")
+        yield Panel("Elites' fitness", self._curves, id="compared")
 
     def on_mount(self) -> None:
         """Read the runs, and again while this screen is on top."""
@@ -183,12 +192,31 @@ class RunsScreen(Page):
         return RUNS[names.index(run.folder.name) % len(RUNS)] if run.folder.name in names else ""
 
     def _shown(self) -> list[str]:
-        """The runs chosen for the comparison; else the newest runs."""
+        """The runs chosen for the comparison; else the newest runs of the task of the run under the cursor."""
         chosen = [name for name in self._compared if any(run.folder.name == name for run in self._runs)]
-        return chosen or [run.folder.name for run in self._runs[: len(RUNS)] if run.curve]
+        alike = [run.folder.name for run in self._runs if run.curve and run.task == self._shown_task]
+        return chosen or alike[: len(RUNS)]
+
+    @property
+    def _shown_task(self) -> str:
+        """The task whose runs are shown."""
+        first = next((run for name in self._compared for run in self._runs if run.folder.name == name), None)
+        return self._runs[self._place].task if first is None and self._runs else "" if first is None else first.task
+
+    @property
+    def _place(self) -> int:
+        return min(self.query_one(Rows).cursor, len(self._runs) - 1)
+
+    @on(Rows.Moved)
+    def moved(self) -> None:
+        """Show the runs of this task."""
+        self._show_curves()
 
     def _show_curves(self) -> None:
-        self.query_one("#compared", Panel).see(RunSnapshot(folder=self._runs_dir), now=0.0)
+        panel = self.query_one("#compared", Panel)
+        panel.border_title = f"Elites' fitness in {self._shown_task.partition(' (')[0]}, by each run's own evaluator"
+        self.query_one(Rows).refresh()
+        panel.see(RunSnapshot(folder=self._runs_dir), now=0.0)
 
     def _curves(self, snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
         shown = [(run, self._style(run)) for name in self._shown() for run in self._runs if run.folder.name == name]
@@ -197,7 +225,7 @@ class RunsScreen(Page):
         key = Content.assemble(*[(f"● {run.folder.name}  ", style) for run, style in shown])
         picture = draw_curves(
             [Curve(values=run.curve, style=style) for run, style in reversed(shown)], width=width,
-            height=max(2, height - 1), low=0.0, high=1.0,
+            height=max(2, height - 1), low=0.0, high=1.0, x_label="generation",
         )
         return stack([picture, key.truncate(width, ellipsis=True)])
 
@@ -209,17 +237,15 @@ class RunsScreen(Page):
         """Add the run under the cursor to the comparison, or remove it."""
         cursor = self.query_one(Rows).cursor
         if cursor < len(self._runs):
-            name = self._runs[cursor].folder.name
-            if name in self._compared:
-                self._compared.remove(name)
+            run = self._runs[cursor]
+            if run.folder.name in self._compared:
+                self._compared.remove(run.folder.name)
+            elif self._compared and run.task != self._shown_task:
+                self.notify(f"{run.folder.name} has another task ({run.task}): its F cannot be compared with that of"
+                            f" {self._shown_task}", severity="warning", markup=False)
             else:
-                self._compared.append(name)
-            self.query_one(Rows).refresh()
+                self._compared.append(run.folder.name)
             self._show_curves()
-
-    def action_watch(self) -> None:
-        """Watch the run under the cursor."""
-        self.query_one(Rows).action_open()
 
     @on(Rows.Opened)
     def open(self, event: Rows.Opened) -> None:

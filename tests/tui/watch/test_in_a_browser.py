@@ -1,0 +1,80 @@
+"""`memento watch --browser`: who has no token gets nothing, and a browser shows the program."""
+
+import asyncio
+import io
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import aiohttp
+import pytest
+from PIL import Image
+
+from ...evidence.browser import PROGRAM as CHROMIUM
+from ...evidence.browser import browser
+from ...support.program import PROGRAM, clean_environment
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("textual_serve") is None, reason="the extra browser is not installed"),
+]
+ENOUGH_S = 120.0
+
+
+@contextmanager
+def served(run: Path) -> Iterator[tuple[str, str]]:
+    """The address and its token; the server is ended as by Ctrl-C."""
+    command = [*PROGRAM, "watch", str(run), "--browser"]
+    with subprocess.Popen(command, env=clean_environment(), stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            found = re.search(r"open (http://127\.0\.0\.1:\d+)/\?token=(\S+) ", line)
+            assert found is not None, line
+            yield found[1], found[2]
+        finally:
+            process.terminate()
+            assert process.wait(ENOUGH_S) == 130
+            process.stderr.read()
+
+
+async def test_only_who_has_the_token_gets_anything(done: Path) -> None:
+    with served(done) as (url, token):
+        async with aiohttp.ClientSession() as stranger:
+            for path in ("/", "/static/js/textual.js", "/download/x", "/?token=x"):
+                async with stranger.get(f"{url}{path}") as reply:
+                    assert reply.status == 403, path
+            with pytest.raises(aiohttp.WSServerHandshakeError):
+                await stranger.ws_connect(f"{url}/ws")
+            async with stranger.get(url, headers={"Host": "attacker.example"}) as reply:
+                assert reply.status == 403
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as person:
+            async with person.get(f"{url}/?token={token}") as reply:
+                assert reply.status == 200
+                assert str(reply.url) == f"{url}/", "the address that stays in the history has no token"
+                assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
+            async with person.ws_connect(f"{url}/ws?width=120&height=40") as socket, asyncio.timeout(ENOUGH_S):
+                seen = b""
+                while b"At a glance" not in seen or b"hanoi-kinematic" not in seen:
+                    message = await socket.receive()
+                    seen += message.data if isinstance(message.data, bytes) else b""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+async def test_a_browser_shows_the_screens(done: Path) -> None:
+    with served(done) as (url, token):
+        async with browser() as tab:
+            await tab.open(f"{url}/?token={token}", width=1200, height=800)
+            async with asyncio.timeout(ENOUGH_S):
+                while colours_of(await tab.picture()) < 40:  # noqa: ASYNC110 - a canvas gives no event
+                    await asyncio.sleep(0.5)
+            assert await tab.value("location.search") == ""
+            assert [each for each in tab.requests if not each.startswith((url, "data:", "blob:"))] == []
+
+
+def colours_of(picture: bytes) -> int:
+    """How many colours there are."""
+    return len(Image.open(io.BytesIO(picture)).convert("RGB").resize((300, 200)).getcolors(60_000) or ())
