@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .core.version import __version__
 
 if TYPE_CHECKING:
-    from .api import Candidate, EpisodeResult, EvaluateResult, Run, RunResult, evaluate, load, run
+    from .api import Candidate, EpisodeResult, EvaluateResult, Run, RunResult, evaluate, load, run, runs
     from .core.errors import MementoError, ModelError, RolloutError, SearchError, StoreError, UsageError
 
 
@@ -35,6 +35,7 @@ __all__ = [
     "evaluate",
     "load",
     "run",
+    "runs",
 ]
 
 

@@ -2,6 +2,7 @@
 
 The command line uses the same functions of `app/`, `settings/` and `memory/`.
 
+    notebook   what a notebook shows of runs, candidates and results, and calls while a run goes on
     record     A run on disk, read from its log
     reporting  what a report is made of: the evidence of runs, a comparison or an archive, pictures of the elites
     waiting    runs asynchronous work to its end from ordinary code, also where an event loop runs already
@@ -18,15 +19,16 @@ from .. import app
 from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
 from ..core.errors import UsageError
 from ..core.values import JSON
-from ..memory.runs import find_run
+from ..memory.runs import find_run, list_runs
 from ..settings import OPTIONS, build_settings
 from ..settings.evaluate import build_evaluate_settings
+from .notebook import OnCandidate, calling
 from .record import Candidate, Run
 from .waiting import finish, shown
 
 __all__ = [
     "Candidate", "EpisodeResult", "EvaluateResult", "RankResult", "RankRow", "Run", "RunResult", "evaluate", "load",
-    "run",
+    "run", "runs",
 ]
 
 RUNS: Final = "runs"        # the folder of runs, if neither an argument nor MEMENTO_RUNS names one
@@ -34,7 +36,7 @@ RUNS: Final = "runs"        # the folder of runs, if neither an argument nor MEM
 
 def run(
     domain: str, *, name: str | None = None, runs: str | Path | None = None, display: str = "auto",
-    options: Mapping[str, JSON] | None = None, **settings: JSON,
+    options: Mapping[str, JSON] | None = None, on_candidate: OnCandidate | None = None, **settings: JSON,
 ) -> Run:
     """Evolve an evaluator, then a policy, as `memento run` does, and return the finished run.
 
@@ -43,18 +45,20 @@ def run(
     that are not given come from the environment (MEMENTO_…), then from the preset. The run is kept in the folder `name`
     (by default domain, time and a tag) of `runs` (by default $MEMENTO_RUNS, else "runs").
 
-    `display` shows progress: "auto" (lines below the cell in a notebook, a live screen in a terminal), "plain", "rich"
-    or "none". An interrupt ends the run cleanly and raises KeyboardInterrupt; `memento.load(name).resume()` continues
-    it. A run whose budget is spent, or that was stopped, is returned too: see its `state`. The call works where an
-    event loop runs already, as in a notebook; it returns when the run ends.
+    `display` shows progress: "auto" (one bar below the cell in a notebook, a live screen in a terminal), "bar",
+    "plain", "rich" or "none". `on_candidate` is called with each scored `Candidate`, in the order of the log, and must
+    be quick; the run stops cleanly after a candidate for which it returns True, or raises an exception, which is raised
+    again at the end. An interrupt ends the run cleanly and raises KeyboardInterrupt;
+    `memento.load(name).resume()` continues it. A run whose budget is spent, or that was stopped, is returned too: see
+    its `state`. The call works where an event loop runs already, as in a notebook; it returns when the run ends.
 
     Raises UsageError for settings, in one sentence with the fix; ModelError, RolloutError, StoreError and SearchError
     if the run cannot go on: what was committed is kept.
     """
     given = {**settings, **{f"{OPTIONS}.{key}": value for key, value in (options or {}).items()}, "domain": domain}
     chosen = build_settings(given, environment=os.environ, origin="the argument {}=")
-    with shown(display) as screen:
-        result = finish(lambda: app.run(chosen, runs_dir=_folder(runs), name=name, display=screen))
+    with shown(display) as screen, calling(screen, on_candidate) as seen:
+        result = finish(lambda: app.run(chosen, runs_dir=_folder(runs), name=name, display=seen))
     return Run(Path(result.run))
 
 
@@ -92,6 +96,11 @@ def load(name: str | Path, *, runs: str | Path | None = None) -> Run:
     Raises UsageError with the most similar names.
     """
     return Run(find_run(_folder(runs), str(name)))
+
+
+def runs(folder: str | Path | None = None) -> list[Run]:
+    """All runs in `folder` (by default $MEMENTO_RUNS, else "runs"), by name; none if there is no such folder."""
+    return [Run(path) for path in sorted(list_runs(_folder(folder)))]
 
 
 def _folder(runs: str | Path | None) -> Path:

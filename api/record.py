@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from .. import app
 from ..app.rank import rank
 from ..app.results import RankResult, RunResult, result_of
-from ..core.errors import UsageError, unknown
+from ..core.errors import MementoError, UsageError, unknown
 from ..core.events import CandidateScored, Fact, InitialChosen
+from ..core.text import number, share
 from ..core.values import JSON
 from ..evidence.loading import load_runs
 from ..memory.lock import is_locked
@@ -19,16 +20,18 @@ from ..memory.run_view import RunView
 from ..memory.slots import Slot
 from ..memory.store import Entry, RunStore
 from ..settings.evaluate import build_rank_settings
-from . import reporting
+from . import notebook, reporting
 from .waiting import apart, finish
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 APART = ("program", "metrics")      # what is not a column of `Run.frame`
+FLOATS = ("fitness", "success_rate", "mean_return", "bound", "difference")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Candidate:
     """One policy of a search: its program, its results, and where it comes from.
 
@@ -54,6 +57,12 @@ class Candidate:
     program: str | None = None          # its source text
     metrics: dict[str, JSON] = field(default_factory=dict)      # M, aggregated over the episodes
 
+    def __repr__(self) -> str:
+        return f"<Candidate {self.id}: {self.state}, F {number(self.fitness)}, success {share(self.success_rate)}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.candidate_html(self)
+
 
 class Run:
     """A run in its folder: `memento.run` and `memento.load` return one.
@@ -66,7 +75,17 @@ class Run:
         self.folder = folder.absolute()     # a notebook may change its directory
 
     def __repr__(self) -> str:
-        return f"<memento.Run {str(self.folder)!r}>"
+        try:
+            view = self._view()
+        except MementoError as error:
+            return f"<Run {self.name}: {error}>"
+        elite = view.status.elite
+        best = "no elite yet" if elite is None else f"elite {elite.candidate}, F {number(elite.fitness)}"
+        state = state_of(view.status.status, live=is_locked(self.folder))
+        return f"<Run {self.name}: {state}, {view.status.settings.get('domain', '?')}, {best}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.run_html(self)
 
     @property
     def name(self) -> str:
@@ -113,13 +132,14 @@ class Run:
                 initial = look_up(store, INITIAL_POLICY)
                 metrics.setdefault(initial.id, initial.metrics)
         return [
-            _candidate(slot, programs.get(key), metrics.get(key, {})) for key, slot in view.slots.candidates.items()
+            candidate_of(slot, programs.get(key), metrics.get(key, {})) for key, slot in view.slots.candidates.items()
         ]
 
     def frame(self) -> "pandas.DataFrame":
         """The candidates as a table: one row each, the columns are the fields of `Candidate` but program and metrics.
 
-        Raises UsageError if pandas is not installed.
+        Numbers that may be missing are floats, NaN where a candidate has none. Raises UsageError if pandas is not
+        installed.
         """
         try:
             import pandas
@@ -128,7 +148,7 @@ class Run:
                 "a DataFrame needs pandas, which is not installed: install it, or use candidates(), which has the"
                 " same values"
             ) from None
-        return pandas.DataFrame(self.rows())
+        return pandas.DataFrame(self.rows()).astype(dict.fromkeys(FLOATS, float))
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of `frame` as dicts."""
@@ -144,6 +164,15 @@ class Run:
         """
         with RunStore.read(self.folder) as store:
             yield from store.facts_after(0, only=kinds or None)
+
+    def plot(self, *kinds: str) -> "Figure":
+        """A matplotlib figure with a panel for each kind: "fitness", "lineage" and "episodes" (by purpose); all by
+        default. Raises UsageError for another kind, and without the extra `plots`.
+        """
+        for kind in kinds:
+            if kind not in notebook.PLOTS:
+                raise unknown("plot", kind, notebook.PLOTS)
+        return notebook.plot_run(self, kinds or notebook.PLOTS)
 
     def report(self, out: str | Path, *, pictures: bool = True) -> Path:
         """Write the page of `memento report` about this run and return its path; an existing file is replaced.
@@ -172,18 +201,22 @@ class Run:
         )
         return finish(lambda: rank(settings))
 
-    def resume(self, *, workers: int | None = None, display: str = "auto", **budgets: float) -> "Run":
+    def resume(
+        self, *, workers: int | None = None, display: str = "auto",
+        on_candidate: "notebook.OnCandidate | None" = None, **budgets: float,
+    ) -> "Run":
         """Continue a stopped or killed run to its end, and return it; a finished one is returned at once.
 
-        `budgets` replace those of the run, such as `budget_usd=5`. `display` is as in `memento.run`. Raises UsageError
+        `budgets` replace those of the run, such as `budget_usd=5`. `display` and `on_candidate` are as in
+        `memento.run`. Raises UsageError
         for a run that another process works on, and other MementoErrors as `memento.run` does.
         """
         from ..settings import parse_budgets
         from .waiting import shown
 
         changed = parse_budgets(budgets, ())
-        with shown(display) as screen:
-            finish(lambda: app.resume(self.folder, display=screen, workers=workers, budgets=changed))
+        with shown(display) as screen, notebook.calling(screen, on_candidate) as seen:
+            finish(lambda: app.resume(self.folder, display=seen, workers=workers, budgets=changed))
         return self
 
     def _view(self) -> RunView:
@@ -211,7 +244,8 @@ def _read(store: RunStore) -> tuple[RunView, dict[str, str], dict[str, dict[str,
     return view, programs, metrics
 
 
-def _candidate(slot: Slot, program: str | None, metrics: dict[str, JSON]) -> Candidate:
+def candidate_of(slot: Slot, program: str | None, metrics: dict[str, JSON]) -> Candidate:
+    """The candidate of a slot, with its program and its metrics."""
     return Candidate(
         id=slot.id, generation=slot.generation, operator=None if slot.operator is None else str(slot.operator),
         state=slot.state, parents=slot.parents, summary=slot.summary, fitness=slot.fitness,

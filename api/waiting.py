@@ -17,7 +17,7 @@ from ..app.log import log_to_stderr
 from ..core.errors import MementoError, first_of, unknown
 from ..core.extras import explain
 from ..core.ports import Display
-from ..tui.display import PlainLines, open_display
+from ..tui.display import PlainLines, ProgressBar, open_display
 
 T = TypeVar("T")
 CLEAN_UP_S: Final = 60.0        # for work that was interrupted
@@ -117,13 +117,13 @@ def _settle(outcome: "Future[T]", call: Callable[[], T]) -> None:
 # Where a run that Python code started shows its progress.
 
 
-DISPLAYS: Final = ("auto", "rich", "plain", "none")
+DISPLAYS: Final = ("auto", "bar", "rich", "plain", "none")
 
 
 @contextmanager
 def shown(kind: str) -> Iterator[Display]:
-    """The display of this kind, closed at the end. "auto" is plain lines below the cell in a notebook; elsewhere it is
-    the live screen if stderr is a terminal, and otherwise plain lines on stderr. Raises UsageError."""
+    """The display of this kind, closed at the end. "auto" is a bar below the cell in a notebook; elsewhere it is the
+    live screen if stderr is a terminal, and otherwise plain lines on stderr. Raises UsageError."""
     if kind not in DISPLAYS:
         raise unknown("display", kind, DISPLAYS)
     screen = _opened(kind)
@@ -134,8 +134,11 @@ def shown(kind: str) -> Iterator[Display]:
 
 
 def _opened(kind: str) -> Display:
-    if kind in ("auto", "plain") and in_notebook():
-        return PlainLines(sys.stdout)       # a notebook shows stderr as an error
+    stream = sys.stdout if in_notebook() else sys.stderr    # a notebook shows stderr as an error
+    if kind == "bar" or (kind == "auto" and in_notebook()):
+        return ProgressBar(stream)
+    if kind == "plain":
+        return PlainLines(stream)
     return open_display("rich" if kind == "auto" else kind, sys.stderr, environment=os.environ)
 
 

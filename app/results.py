@@ -3,8 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
 
 from ..core.intervals import Interval
+from ..core.text import cost, interval_words, number, share
 from ..core.values import JSON, Stage
 from ..memory.card import Card
 from ..memory.run_view import view_of
@@ -25,8 +28,22 @@ class Result:
         """The object on one line of strict JSON. Raises ValueError for NaN or infinity."""
         return json.dumps(asdict(self), allow_nan=False, ensure_ascii=False)
 
+    def brief(self) -> list[tuple[str, str]]:
+        """What people look at first: names with values in words."""
+        raise NotImplementedError
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name} {value}" for name, value in self.brief() if value)
+        return f"<{type(self).__name__}: {words}>"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self.brief() if value
+        )
+        return f"<div><b>{type(self).__name__}</b><table>{cells}</table></div>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunResult(Result):
     """The result of a run.
 
@@ -70,6 +87,17 @@ class RunResult(Result):
     critiques: int = 0                  # what a critic said about episodes
     card: Card | None = None            # how much of the result was luck, what the episodes were for, and more
 
+    def brief(self) -> list[tuple[str, str]]:
+        """The state, the elite in the search and on held-out episodes, and the cost."""
+        return [
+            ("run", Path(self.run).name), ("state", self.status), ("elite", self.elite or "none"),
+            ("F", number(self.fitness)), ("success", percent(self.success)),
+            ("held-out F", "" if self.reference_fitness is None else number(self.reference_fitness)),
+            ("held-out success", percent(self.final_success)),
+            ("held-out return", "" if self.final_return is None else number(self.final_return, digits=1)),
+            ("candidates", str(self.candidates)), ("episodes", str(self.episodes_run)), ("cost", cost(self.cost_usd)),
+        ]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeResult:
@@ -95,7 +123,7 @@ class EpisodeResult:
     report: Mapping[str, JSON] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EvaluateResult(Result):
     """The result of a policy file in a domain. Intervals hold 95 %: Wilson's for success, Student's t for means."""
 
@@ -120,6 +148,19 @@ class EvaluateResult(Result):
     step_cpu_ms_median: float | None = None     # CPU time of a call of the policy; None if no call ended
     step_cpu_ms_p99: float | None = None        # of the slowest episode
     per_episode: tuple[EpisodeResult, ...] = field(default_factory=tuple)
+
+    def brief(self) -> list[tuple[str, str]]:
+        """The figures with their intervals."""
+        success = f"{percent(self.success_rate)}{interval_words(self.success_interval, percent=True)}"
+        fitness = f"{number(self.fitness)}{interval_words(self.fitness_interval)}"
+        mean = "" if self.return_mean is None else number(self.return_mean, digits=1)
+        return [
+            ("policy", self.policy), ("domain", self.domain),
+            ("success", success if self.success_rate is not None else ""),
+            ("F", fitness if self.fitness is not None else ""),
+            ("return", f"{mean}{interval_words(self.return_interval, digits=1)}" if mean else ""),
+            ("episodes", str(self.episodes)), ("faults", str(self.faults)),
+        ]
 
     @property
     def all_faulted(self) -> bool:
@@ -160,7 +201,7 @@ class RankRow:
     per_episode: tuple[float, ...]      # the fitness of each episode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RankResult(Result):
     """The best programs of a run on fresh common episodes, the best first."""
 
@@ -174,6 +215,20 @@ class RankResult(Result):
     best: str
     rolled_out: int                     # episodes that this call rolled out; the others were known
     programs: tuple[RankRow, ...]
+
+    def brief(self) -> list[tuple[str, str]]:
+        """The best programs, the best first."""
+        rows = [
+            (f"{row.rank}", f"{row.candidate}: F {number(row.fitness)}{interval_words(row.fitness_interval)}"
+             f"{' (returned)' if row.returned else ''}")
+            for row in self.programs
+        ]
+        return [("run", Path(self.run).name), ("episodes", str(self.episodes)), *rows]
+
+
+def percent(value: float | None) -> str:
+    """A share as a percentage; "" for None."""
+    return share(value, unknown="")
 
 
 def result_of(store: RunStore, *, status: str) -> RunResult:
