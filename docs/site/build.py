@@ -45,6 +45,12 @@ def with_links_of_the_site(text: str, path: Path, places: dict[Path, str]) -> st
     return LINK.sub(changed, text)
 
 
+def landing(text: str) -> str:
+    """The README as the first page of the site, for users: the command that runs the tests is in Contributing."""
+    without = re.sub(r"^\./memento test .*\n", "", text, count=1, flags=re.MULTILINE)
+    return without.replace("## Two commands", "## The first command", 1)
+
+
 def navigation() -> Iterator[tuple[str, list[str]]]:
     """The sections of the site, each with its pages in order."""
     for section in tomllib.loads(CONFIG.read_text(encoding="utf-8"))["project"]["nav"]:
@@ -79,7 +85,8 @@ def stage(folder: Path) -> None:
         target = folder / "docs" / place
         target.parent.mkdir(parents=True, exist_ok=True)
         if place.endswith(".md"):
-            pages[place] = with_links_of_the_site(path.read_text(encoding="utf-8"), path, places)
+            text = path.read_text(encoding="utf-8")
+            pages[place] = with_links_of_the_site(landing(text) if place == "index.md" else text, path, places)
             target.write_text(pages[place], encoding="utf-8")
         else:
             shutil.copyfile(path, target)

@@ -1,5 +1,6 @@
 """The documentation site: every document is in it once, and no link in it is broken, with its anchor."""
 
+import os
 import re
 import runpy
 from pathlib import Path
@@ -44,3 +45,21 @@ def test_no_link_of_the_site_is_broken(staged: Path) -> None:
 def test_the_index_for_programs_names_every_page(staged: Path) -> None:
     lines = re.findall(r"^- \[.+\]\((.+)\): .{8,}$", (staged / "llms.txt").read_text("utf-8"), flags=re.MULTILINE)
     assert lines == [name for _, names in SITE["navigation"]() for name in names]
+
+
+@pytest.mark.parametrize("name", ["commands", "settings"])
+def test_a_reference_page_is_made_from_the_code(name: str) -> None:
+    """MEMENTO_GOLDEN=write replaces it."""
+    made = runpy.run_path(str(ROOT / "docs" / "site" / "reference.py"))[name]()
+    page = ROOT / "docs" / f"{name}.md"
+    if os.environ.get("MEMENTO_GOLDEN") == "write":
+        page.write_text(made, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == made
+
+
+def test_the_site_begins_with_what_users_need(staged: Path) -> None:
+    start = dict(SITE["navigation"]())["Start"]
+    assert {"gymnasium.md", "troubleshooting.md"} <= {*start}
+    assert "./memento test" not in (staged / "index.md").read_text("utf-8")
+    assert "./memento test" in (staged / "CONTRIBUTING.md").read_text("utf-8")
+    assert "./memento test" in (ROOT / "README.md").read_text("utf-8")
