@@ -103,7 +103,7 @@ def plot_run(run: "Run", kinds: Sequence[str]) -> "Figure":
     for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
         draw[kind](axes)
     figure.suptitle(one_line(run.name, 80))
-    figure._repr_png_ = lambda: _png(figure)        # a notebook shows it so, without pyplot's global state
+    vars(figure)["_repr_png_"] = lambda: _png(figure)   # a notebook shows it so, without pyplot's global state
     return figure
 
 
@@ -116,7 +116,7 @@ def _png(figure: "Figure") -> bytes:
 def _plot_fitness(axes: "Axes", candidates: "Sequence[Candidate]") -> None:
     """F of every candidate in the order of arrival, and of the best so far."""
     scored = [(place, each.fitness) for place, each in enumerate(candidates) if each.fitness is not None]
-    elites = [(place, each.fitness) for place, each in enumerate(candidates) if each.elite_of]
+    elites = [(place, fitness) for place, fitness in scored if candidates[place].elite_of]
     axes.scatter(*_columns(scored), s=14, color="0.65", label="candidates")
     axes.step(*_columns([*elites, (len(candidates) - 1, elites[-1][1])] if elites else []), where="post",
               color="tab:blue", label="elite")
@@ -148,7 +148,7 @@ def _plot_episodes(axes: "Axes", record: RunRecord) -> None:
     axes.invert_yaxis()
 
 
-def _columns(points: Sequence[tuple[float, float | None]]) -> tuple[list[float], list[float | None]]:
+def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     return [x for x, _ in points], [y for _, y in points]
 
 

@@ -161,6 +161,9 @@ class NoControls:
     def request(self, folder: Path, kind: str) -> None:
         """Nothing."""
 
+    def check_hint(self, folder: Path) -> None:
+        """Nothing."""
+
     def hint(self, folder: Path, text: str) -> None:
         """Nothing."""
 

@@ -17,6 +17,7 @@ from .figures import Figure, dots_of, held_out_rows
 from .findings import LEVEL, SUCCESS, ArmFinding, Findings, GroupFinding, TestFinding, listed
 from .loading import Evidence
 from .records import RunRecord
+from .svg import Dots
 
 MOST_ROWS = 24      # of the main figure of several tasks; of more arms the first and the best other one are shown
 NAMED = 3           # methods that the sentence names
@@ -215,7 +216,7 @@ def _main_figure(groups: Sequence[GroupFinding], figures: Sequence[Figure]) -> F
         own = [figure for figure in figures if figure.measure == quantity]
         return next(iter([*own, *figures]), None)
     few = sum(len(group.arms) for group in groups) <= MOST_ROWS
-    rows = []
+    rows: list[Dots] = []
     for group in groups:
         quantity = _quantity(group)
         for place, arm in enumerate(group.arms):

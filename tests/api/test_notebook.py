@@ -101,7 +101,12 @@ def test_each_scored_candidate_is_handed_over_once(run: memento.Run) -> None:
 def test_a_run_is_asked_to_stop_after_true_or_an_error(tmp_path: Path) -> None:
     with begin(tmp_path / "live", recorded()[:5], SetClock()) as store:
         calls: list[Any] = []
-        told(lambda candidate: calls.append(candidate) or True, store.folder)
+
+        def once(candidate: Any) -> bool:
+            calls.append(candidate)
+            return True
+
+        told(once, store.folder)
         assert len(calls) == 1, "no call after the stop"
         assert [request.kind for request in store.take_requests()] == ["stop-after-candidate"]
         failed = told(lambda candidate: 1 / 0, store.folder)

@@ -21,8 +21,8 @@ def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("record", "command"), [
-    ('{"url": "file:///home/a%20b/memento_evolve-0.1.0-py3-none-any.whl"}',
-     "pip install '/home/a b/memento_evolve-0.1.0-py3-none-any.whl[video]'"),
+    ('{"url": "file:///srv/a%20b/memento_evolve-0.1.0-py3-none-any.whl"}',
+     "pip install '/srv/a b/memento_evolve-0.1.0-py3-none-any.whl[video]'"),
     (None, "pip install 'PATH.whl[video]'"), ("damaged", "pip install 'PATH.whl[video]'"),
     ('{"url": "https://example.org/x.whl"}', "pip install 'PATH.whl[video]'"),
 ])
