@@ -94,7 +94,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """"running", "paused", "done", "stopped", "out of budget" or "killed"."""
+        """"running", "paused", "done", "stopped", "out of budget", "failed" or "killed"."""
         return state_of(self._view().status.status, live=is_locked(self.folder))
 
     @property

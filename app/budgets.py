@@ -9,7 +9,7 @@ from ..core.text import duration
 from ..models.asked import NAME as ASK
 from ..models.budget import Balance, Budget, Spent
 from ..models.prices import Price, require_prices
-from ..models.spec import ModelSpec, parse_specs
+from ..models.spec import COMMAND, ModelSpec, parse_specs
 from ..settings import ALL, CRITIC, RoleBudget, Settings, roles_of
 
 
@@ -113,10 +113,12 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
                 key = f"budget_{name}" if role == ALL else f"budget.{role}.{name}"
                 raise UsageError(f"{key!r} has no effect with {_named(where[role])}, which costs nothing: remove it")
     for role, asking in settings.sampling.items():
-        asked = _asks(where[role])
-        if _all_free(where[role]) and not (asked and asking.model_dump(exclude_none=True).keys() <= {"total_s"}):
-            key = "sampling" if role == ALL else f"sampling.{role}"
-            raise UsageError(f"{key!r} has no effect with {_named(where[role])}: remove it")
+        if all(spec.free or spec.scheme == COMMAND for spec in where[role]):
+            waits = any(spec.scheme in (ASK, COMMAND) for spec in where[role])
+            if not (waits and asking.model_dump(exclude_none=True).keys() <= {"total_s"}):
+                key = "sampling" if role == ALL else f"sampling.{role}"
+                also = ", except its 'total_s'" if waits else ""
+                raise UsageError(f"{key!r} has no effect with {_named(where[role])}{also}: remove it")
     if settings.proposer_turns and _all_offline(specs["proposer"]):
         raise UsageError("'proposer_turns' has no effect with the offline model, which calls no tools: remove it")
     if settings.notes == "on" and _all_offline(specs["proposer"]):
@@ -127,12 +129,16 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
             raise UsageError(f"{key!r} has no effect but on proposers with proposer_turns: remove it")
     names = {spec.name for spec in every}
     for name in settings.prices:
+        if name.startswith(f"{COMMAND}:"):
+            raise UsageError(f"a price of {name!r} has no effect, since a program reports no tokens: remove it")
         if name not in names or name == "offline":
             raise unknown("model in the prices", name, names)
 
 
 def _named(specs: Specs) -> str:
-    """A role's free models in a sentence."""
+    """A role's models without settings of a service in a sentence."""
+    if any(spec.scheme == COMMAND for spec in specs):
+        return "a program as a model"
     return "the judge 'ask'" if _asks(specs) else "the offline model"
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,9 +12,11 @@ from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
+from ..core.errors import MementoError, first_of
 from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped, ServiceNoted
 from ..core.keeper import Keeper
 from ..core.ports import Attentive, Display, Domain, interpreter_of
+from ..core.text import one_line
 from ..core.values import Call
 from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
@@ -41,6 +43,8 @@ from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
 from .wiring import Models, aids_of, exclude_loaded_from_gc, final_options, load_clients, make_lanes
+
+MOST_WHY = 1000     # characters of the sentence on why a run failed
 
 # Reports events that are not in the log to a display: started orders, and the activity of the workers.
 
@@ -167,7 +171,7 @@ class Session:
         requests.take()     # hints given while no controller worked are in the first prompts
         await load_clients(work.settings)
         exclude_loaded_from_gc()
-        with _marked_when_interrupted(bus, done=lambda: self._use.status.stage == "done"):
+        with _end_on_record(bus, done=lambda: self._use.status.stage == "done"):
             async with (
                 self._pool(observed(feed.observe, display)) as pool, self._bringing(pool), self._sheets() as sheets,
                 feed.served(work.address),
@@ -286,11 +290,21 @@ def _keeper(plan: RunPlan, settings: Settings, domain: Domain) -> Keeper[Any]:
 
 
 @contextmanager
-def _marked_when_interrupted(bus: EventBus, *, done: Callable[[], bool]) -> Iterator[None]:
-    """Commit a fact when a run is interrupted cleanly, so that its status is "stopped" and not "killed"."""
+def _end_on_record(bus: EventBus, *, done: Callable[[], bool]) -> Iterator[None]:
+    """Commit a fact when a run is interrupted cleanly or fails, so that its status is not "killed"."""
     try:
         yield
     except asyncio.CancelledError:
         if not done():
             bus.publish([RunStopped(reason="stopped")])
         raise
+    except Exception as error:
+        if not done():
+            with suppress(MementoError):    # a full disk takes no fact; what raised the error is what counts
+                bus.publish([RunStopped(reason="failed", why=_why_failed(error))])
+        raise
+
+
+def _why_failed(error: Exception) -> str:
+    known = first_of(error, MementoError)
+    return one_line(f"an internal error: {type(error).__name__}: {error}" if known is None else str(known), MOST_WHY)

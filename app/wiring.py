@@ -64,7 +64,7 @@ from ..models.call_limits import CallLimits
 from ..models.client import Sampling
 from ..models.offline import OfflineModel
 from ..models.services import Services
-from ..models.spec import parse_specs
+from ..models.spec import COMMAND, parse_specs
 from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
@@ -206,7 +206,7 @@ def replayed(tape: Tape, settings: Settings) -> Models:
 async def load_clients(settings: Settings) -> None:
     """Import the client libraries of the run's models outside the event loop, because it takes seconds."""
     specs = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
-    if settings.replay is None and not all(spec.free for spec in specs):
+    if settings.replay is None and not all(spec.free or spec.scheme == COMMAND for spec in specs):
         await asyncio.to_thread(import_module, "...models.connection", __name__)
 
 

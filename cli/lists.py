@@ -96,6 +96,7 @@ WITHOUT_KEY: Final[Mapping[str, str]] = {
     "ask": "a person or another program, as a judge only: --judge ask, then memento vote RUN",
     "offline": "the embedded mutator: no language model, no network (the default)",
     "compatible": "any server with OpenAI's chat completions, such as compatible:ollama@http://localhost:11434/v1#qwen3",
+    "command": "a program that reads the prompt and writes the answer, with your rights, such as command:./ask.sh",
 }
 
 

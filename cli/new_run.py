@@ -12,18 +12,22 @@ import typer
 from .. import app
 from ..app.replay import find_recorded
 from ..app.required import effects_of_run
-from ..core.errors import UsageError
+from ..core.errors import SearchError, UsageError
+from ..core.order_ids import initial
 from ..core.provenance import GIVEN
 from ..core.text import cost, counted
 from ..core.values import JSON
 from ..evidence.plan import list_jobs
+from ..memory.lookup import find
 from ..memory.runs import is_run
+from ..memory.store import RunStore
 from ..settings import Settings, build_settings
 from ..settings.effects import MODELS, contacts, files_named, passes
 from ..settings.sources import provenance_of_file
 from .execution import StatusOptions, execute, open_screen, print_run
 from .flags import DisplayKind, confirm_workers, require_at_least
-from .output import print_json, print_text, say
+from .output import print_json, print_note, print_text, say
+from .show_candidate import crash_of
 from .terminal_ui import run_and_watch
 from .voting import asks_here, desk, display_for
 
@@ -89,9 +93,22 @@ def start(
     work = app.run(
         settings, runs_dir=place.runs_dir, name=place.name, display=screen, address=address, cluster=place.cluster
     )
-    with desk(screen, asks=asks):
-        result = execute(work, screen)
+    try:
+        with desk(screen, asks=asks):
+            result = execute(work, screen)
+    except SearchError:
+        if settings.initial is not None and screen.folder is not None:
+            _say_crash(screen.folder)
+        raise
     print_run(result, as_json=showing.as_json)
+
+
+def _say_crash(folder: Path) -> None:
+    """The traceback of a given first policy that failed, and what it printed, as `memento show RUN init/0` has them."""
+    with RunStore.read(folder) as store:
+        record = find(store, str(initial(0)))
+    if record is not None:
+        print_note("\n".join(crash_of(record)))
 
 
 def _built(given: RunArguments, *, trust: bool) -> Settings:

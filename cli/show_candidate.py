@@ -20,6 +20,7 @@ from ..core.text import (
 from ..core.values import JSON, Fault, is_stopped
 from ..memory.lookup import Evaluator, Policy, Record, VoteRecord
 from ..memory.pace import SLOW_S
+from ..runtime.rollouts.fault_text import parts_of
 from ..tui.fact_words import gate_words, tool_words
 from ..tui.words import episode_outcome, fault_words, order_words, test_lines
 
@@ -64,8 +65,23 @@ def _in_short(record: Record, parent: Record | None) -> Iterator[str]:
     yield from _block(_turns(record))
     yield from _block(_looks(record))
     yield from _block(_episodes(record))
+    yield from _block(crash_of(record))
     if record.metrics:
         yield from _block(_metrics(record, parent))
+
+
+def crash_of(record: Record) -> Iterator[str]:
+    """The traceback of the first episode in which a program raised, and what it printed last."""
+    faults = ((episode.index, episode.fault) for episode, _ in record.episodes if episode is not None)
+    index, fault = next(((index, fault) for index, fault in faults if fault is not None and fault.traceback), (0, None))
+    if fault is None:
+        return
+    traceback, printed = parts_of(fault)
+    yield f"the first failure, in episode {index}:"
+    yield from (f"  {line}" for line in printable(traceback).splitlines())
+    if printed:
+        yield "  printed last:"
+        yield from (f"  {line}" for line in printable(printed).splitlines())
 
 
 def _block(lines: Iterator[str]) -> Iterator[str]:
@@ -86,8 +102,9 @@ def _head(record: Record) -> list[str]:
             return _evaluator(record)
         case VoteRecord():
             return _vote(record)
-    why = f"no program: {_fault(record.fault)}" if record.fault else "a program that is not evaluated yet"
-    return [why]
+    if record.fault is None:
+        return ["a program that is not evaluated yet"]
+    return [f"{'no program' if record.program is None else 'failed'}: {_fault(record.fault)}"]
 
 
 def _policy(policy: Policy) -> list[str]:

@@ -23,7 +23,7 @@ from ..memory.runs import find_run, list_runs
 from ..memory.store import RunStore
 from ..memory.tail import read_card, read_outline, read_view
 from ..settings import Settings, settings_in
-from ..tui.words import domain_words
+from ..tui.words import domain_words, ended_words
 from .baseline_text import describe_baseline, in_short
 from .output import print_text, say
 from .show_candidate import describe_record
@@ -151,11 +151,11 @@ def _in_short(folder: Path, runs_dir: Path) -> str:
     words = status.settings
     if not words:
         return "killed before its first fact"
-    line = f"{domain_words(words)} by {words.get('method')}, {words.get('model')}; {state}"
+    line = f"{domain_words(words)} by {words.get('method')}, {words.get('model')}; {ended_words(status, state)}"
     if status.elite is not None and status.first_elite is not None:
         first, last = status.first_elite.fitness, status.elite.fitness
         line += f"; g{status.generation} F {number(first)} -> {number(last)}"
-    if state not in ("done", "running", "paused"):
+    if state not in ("done", "running", "paused", "failed"):
         line += f"; memento resume {_resumable(folder, runs_dir)}"
     return one_line(line, 1000)
 

@@ -32,6 +32,7 @@ from ..memory.slots import Slots
 from ..tui.fact_words import choice_words
 from ..tui.words import (
     domain_words,
+    ended_words,
     final_words,
     gate_report_words,
     isolation,
@@ -57,6 +58,8 @@ def describe_run(
     state = state_of(status.status, live=live)
     words = status.settings
     yield _fit(f"{folder.name}: {domain_words(words)} by {words.get('method')}, {state}", width)
+    if (ended := ended_words(status, state)) != state:
+        yield from _wrapped("", ended, width)
     rows = list_generations(slots)
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
@@ -364,6 +367,8 @@ def _onward(folder: Path, status: RunStatus, state: str, *, live: bool) -> Itera
         yield f"it is live: memento stop {folder}, or memento pause {folder}"
     elif state == "out of budget":
         yield f"continue with a larger budget: memento resume {folder} --budget-…"
+    elif state == "failed":
+        yield f"when its cause is fixed: memento resume {folder}"
     elif state != "done":
         yield f"continue: memento resume {folder}"
     if status.elite is not None:

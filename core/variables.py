@@ -33,6 +33,7 @@ _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENT
 _NOT_SECRET: Final = frozenset({"MJKEY_PATH", "MUJOCO_PY_MJKEY_PATH"})     # where an old licence's file is
 _WITH_PASSWORD: Final = re.compile(r"[A-Za-z][\w+.-]*://[^/\s@]*:[^/\s@]+@")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+SHORTEST_SECRET: Final = 8     # characters; a shorter value may be any word
 _also: set[str] = set()
 
 
@@ -69,6 +70,12 @@ def passed(given: Mapping[str, str]) -> dict[str, str]:
 
 def _is_secret(name: str) -> bool:
     return name not in _NOT_SECRET and any(word in name.upper() for word in _SECRET_WORDS)
+
+
+def secrets_in(given: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of these variables that must be in no message and no record, the longest first."""
+    found = {value for name, value in given.items() if _is_secret(name) and len(value) >= SHORTEST_SECRET}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def hint(said: str, given: Mapping[str, str]) -> str:

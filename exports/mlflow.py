@@ -28,7 +28,7 @@ QUIET: Final = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",
 }
 """Variables for mlflow, unless the user set them."""
-ENDS: Final = {"done": "FINISHED", "budget": "FINISHED"}
+ENDS: Final = {"done": "FINISHED", "budget": "FINISHED", "failed": "FAILED"}
 
 
 class MlflowSink:

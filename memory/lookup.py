@@ -24,6 +24,7 @@ from ..core.events import (
     ProbesRecorded,
     ProposalFailed,
     ProposalMade,
+    RunStarted,
     SpeculationEnded,
     ToolAnswered,
     TuningEnded,
@@ -31,7 +32,7 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.metrics import aggregate
-from ..core.order_ids import EVALUATOR, FINAL, PROBES, owner_of, parse
+from ..core.order_ids import EVALUATOR, FINAL, INITIAL, PROBES, owner_of, parse
 from ..core.values import (
     JSON,
     CandidateState,
@@ -118,7 +119,7 @@ def look_up(store: RunStore, name: str) -> Record:
     if record is None:
         named = ((each, parse(each)) for each in read_names(store.folder))
         known = {each for each, order in named if order.stage != FINAL and order.branch != PROBES}
-        raise unknown("candidate", name, {*known, INITIAL_POLICY})
+        raise unknown("candidate", name, known | ({INITIAL_POLICY} if first_policy(store) else set()) - {name})
     return record
 
 
@@ -141,7 +142,7 @@ def find(store: RunStore, name: str) -> Record | None:
                 return replace(_policy(store, name, facts, calls), turns=turns, note=note, looks=looks)
             case VoteCast():
                 return VoteRecord(id=name, vote=fact, summary=fact.reason, calls=calls)
-    attempt = _attempt(name, facts, calls)
+    attempt = _attempt(name, facts, calls) or _given(store, name, facts)
     return attempt and replace(attempt, turns=turns, note=note)
 
 
@@ -182,6 +183,18 @@ def _attempt(name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Record
             case ProposalFailed():
                 return Record(id=name, summary=fact.summary, fault=fact.fault, calls=calls)
     return None
+
+
+def _given(store: RunStore, name: str, facts: list[Fact]) -> Record | None:
+    """A first policy that a person gave and that no episode kept: no model proposed it, and it is not p_0."""
+    rolled = _rolled(facts, name)
+    if not rolled or parse(name).stage != INITIAL:
+        return None
+    program = next((fact.initial for fact in store.facts(only=(RunStarted,)) if isinstance(fact, RunStarted)), None)
+    faults = [episode.fault for episode, _ in rolled if episode is not None and episode.fault is not None]
+    return Record(
+        id=name, program=program, summary="given by --initial", episodes=rolled, fault=faults[0] if faults else None
+    )
 
 
 def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Policy:

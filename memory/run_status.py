@@ -84,14 +84,16 @@ class NodeUse:
 class RunStatus:
     """The summary of a run. Unknown values are None; `apply` adds a fact, `copy` returns an independent value.
 
-    `status` is "new", "running", "paused", "stopped" (by the user), "budget" or "done"; `state_of` combines it
-    with the lock into a word for display. `generation` counts the finished generations.
+    `status` is "new", "running", "paused", "stopped" (by the user), "budget", "failed" or "done"; `state_of` combines
+    it with the lock into a word for display. `why` is the sentence on its end, where nobody asked for that.
+    `generation` counts the finished generations.
     """
 
     settings: Mapping[str, JSON] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     sandbox: tuple[str, ...] = ()       # the layers that were active all the time
     status: str = "new"
+    why: str = ""
     stage: str = ""
     began: float | None = None          # when the first fact was committed
     last: float | None = None           # when the last fact was committed
@@ -256,7 +258,7 @@ class RunStatus:
                 self.status = "paused"
                 return
             case RunStopped():
-                self.status = fact.reason
+                self.status, self.why = fact.reason, fact.why
                 return
             case StageEntered():
                 self.stage = fact.stage
@@ -264,7 +266,7 @@ class RunStatus:
                 self.settings, self.versions, self.sandbox = fact.settings, fact.versions, fact.sandbox
             case RunResumed(sandbox=tuple(layers)):
                 self.sandbox = tuple(layer for layer in self.sandbox if layer in layers)
-        self.status = "done" if self.stage == "done" else "running"
+        self.status, self.why = "done" if self.stage == "done" else "running", ""
         self.rate_since, self.rate_from, self.tuning_from = at, self.candidates, self.tuning_episodes
 
     def _add_episode(self, order: str | None, episode: Episode) -> None:

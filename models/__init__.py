@@ -5,6 +5,7 @@
     budget       budgets of calls, tokens, money and wall time, for a run and for each role
     call_limits  limits for requests to a model: the limits of one call, and a gate that adapts to a busy provider
     client       A language model as MEMENTO asks it: one layer of retries, a deadline for the whole call
+    command      `command:PROGRAM`: a program on this machine that reads a prompt and writes the answer
     connection   one language model behind pydantic-ai: sends one request and returns its answer or its failure
     diagnosis    diagnoses a client library's exception: the problem, the fix, and whether to retry
     factory      makes models from the user's names

@@ -13,10 +13,11 @@ from .asked import NAME as ASK
 from .budget import BudgetedModel
 from .call_limits import CallLimits, Elapsed, Gate, Sleep
 from .client import ClientModel, Requester, Sampling, summed
+from .command import CommandModel
 from .opening import address_of, not_opened, refuse_proxy_to_itself, require_reachable
 from .prices import Price
 from .services import Account, Habits, Services
-from .spec import ModelSpec, base_url_of, key_of, parse_specs
+from .spec import COMMAND, ModelSpec, base_url_of, key_of, parse_specs
 
 # Several models for one role, tried in turn.
 
@@ -145,7 +146,7 @@ def make_model(
 
 async def open_model(model: Model) -> None:
     """Reach a model's service, and open its client. Raises UsageError with the fix where this fails."""
-    if isinstance(model, ClientModel | FallbackModel | BudgetedModel):
+    if isinstance(model, ClientModel | CommandModel | FallbackModel | BudgetedModel):
         await model.open()
 
 
@@ -165,6 +166,11 @@ def _make(
     if spec.scheme == ASK:
         wait_s = DAY_S if settings.vote_s is None else settings.vote_s
         return AskedModel(settings.ballots, wait_s=wait_s, elapsed=settings.elapsed, sleep=settings.sleep)
+    if spec.scheme == COMMAND:
+        return CommandModel(
+            spec, gate=settings.account(spec).gate, total_s=settings.limits.total_s, environ=environ,
+            elapsed=settings.elapsed,
+        )
     key = key_of(spec, environ)
     base_url = base_url_of(spec, environ)
 

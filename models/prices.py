@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.errors import UsageError
-from .spec import ModelSpec
+from .spec import COMMAND, ModelSpec
 
 if TYPE_CHECKING:
     from genai_prices import Usage
@@ -54,8 +54,8 @@ def cost_usd(spec: ModelSpec, price: Price | None, usage: "RequestUsage | Usage"
         read = min(tokens_in, float(usage.cache_read_tokens or 0))
         written = min(tokens_in - read, float(usage.cache_write_tokens or 0))
         return price.of(tokens_in, tokens_out, cached=read, cache_written=written)
-    if spec.scheme == "compatible":
-        return None  # the same weights cost differently everywhere
+    if spec.scheme in ("compatible", COMMAND):
+        return None  # the same weights cost differently everywhere, and a program may ask anything
     from genai_prices import calc_price
 
     try:
@@ -74,6 +74,11 @@ def require_prices(specs: Iterable[ModelSpec], prices: Mapping[str, Price]) -> N
     for spec in specs:
         if spec.free:
             continue
+        if spec.scheme == COMMAND:
+            raise UsageError(
+                f"what {spec.name!r} costs is not known, so a money budget cannot be kept: budget calls instead, and "
+                "limit the money in the program itself"
+            )
         if cost_usd(spec, prices.get(spec.name), Usage(input_tokens=1, output_tokens=1)) is None:
             raise UsageError(
                 f"the price of {spec.name!r} is not known, so a money budget cannot be kept: give its price "

@@ -4,8 +4,10 @@ A new provider has its form in FORMS and its key variable in KEY_VARIABLES here;
 """
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..core.errors import UsageError, nearest
@@ -17,10 +19,12 @@ FORMS = {
     "openai-chat": "openai-chat:NAME",
     "anthropic": "anthropic:NAME",
     "compatible": "compatible:LABEL@URL#MODEL",
+    "command": "command:PROGRAM",
 }
 """Every scheme with the form that a user writes."""
 
 FREE = ("offline", "ask")  # these schemes are their whole name, and no service is asked
+COMMAND = "command"  # a program on this machine; what it asks, and what that costs, is not known
 
 KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 URL_VARIABLES = {"openai": "OPENAI_BASE_URL", "openai-chat": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
@@ -51,7 +55,10 @@ _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
-    """One model as the user named it. `label` and `base_url` are given for `compatible` only."""
+    """One model as the user named it. `label` and `base_url` are given for `compatible` only.
+
+    The `model` of `command` is a program and its arguments, in a shell's quotes.
+    """
 
     scheme: str
     model: str
@@ -76,6 +83,12 @@ class ModelSpec:
         return KEY_VARIABLES.get(self.scheme)
 
     @property
+    def command(self) -> tuple[str, ...]:
+        """The program and its arguments, for `command`; a `~` before the program is the home folder."""
+        words = shlex.split(self.model) if self.scheme == COMMAND else []
+        return (str(Path(words[0]).expanduser()) if words[0][:1] == "~" else words[0], *words[1:]) if words else ()
+
+    @property
     def account(self) -> str:
         """The account, whose models share the provider's rate limit: the same service with the same key."""
         return f"{self.key_variable}@{self.base_url or ''}"
@@ -97,7 +110,19 @@ def parse_spec(text: str) -> ModelSpec:
         return _compatible(text, rest)
     if not rest.strip():
         raise UsageError(f"{text!r} names no model: write {FORMS[scheme]}")
+    if scheme == COMMAND:
+        _require_words(text, rest)
     return ModelSpec(scheme=scheme, model=rest.strip())
+
+
+def _require_words(text: str, rest: str) -> None:
+    """Raise UsageError for a command whose quotes do not end, or that has no program."""
+    try:
+        program = shlex.split(rest)[0]
+    except ValueError as error:
+        raise UsageError(f"{text!r} cannot be split into a program and its arguments: {error}") from None
+    if not program:
+        raise UsageError(f"{text!r} names no program: write {FORMS[COMMAND]}, such as command:./ask.sh")
 
 
 def parse_specs(text: str) -> tuple[ModelSpec, ...]:
@@ -226,5 +251,7 @@ _TEXT_ALONE = {
 
 def reads_text_alone(spec: ModelSpec) -> bool:
     """Whether a model is known to take no images. Of most models, and of all compatible servers, nothing is known."""
+    if spec.scheme == COMMAND:
+        return True
     pattern = _TEXT_ALONE.get(spec.scheme.removesuffix("-chat"))
     return pattern is not None and pattern.match(spec.model) is not None

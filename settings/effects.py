@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..core.ports import Starting
 from ..core.values import JSON
 from ..domains import is_ours, is_shipped, load
-from ..models.spec import ModelSpec, parse_specs
+from ..models.spec import COMMAND, ModelSpec, parse_specs
 from .groups import EVALUATORS
 from .model import Settings
 
@@ -56,14 +56,21 @@ def passes(variables: object) -> Iterator[str]:
 
 
 def contacts(models: Iterable[str]) -> Iterator[str]:
-    """Where prompts and keys would go. Two specs of one name can have different addresses: each is listed."""
+    """Where prompts and keys would go, and which programs would answer.
+
+    Two specs of one name can have different addresses: each is listed.
+    """
     for spec in sorted(paid_specs(models), key=lambda spec: (spec.name, spec.base_url or "")):
+        if spec.scheme == COMMAND:
+            yield f"run the program {spec.model!r} with your rights"
+            continue
         where = f" at {spec.base_url}" if spec.base_url else ""
         yield f"send prompts and the key in {spec.key_variable} to {spec.name!r}{where}"
 
 
 def paid_specs(models: Iterable[str]) -> frozenset[ModelSpec]:
-    """The models at services that these names stand for, each with its address."""
+    """The models that these names stand for and that may cost something: at services, each with its address, and
+    programs."""
     return frozenset(spec for text in models for spec in parse_specs(text) if not spec.free)
 
 

@@ -9,11 +9,12 @@ from ..core.errors import UsageError
 from ..core.files import read_bounded
 from ..core.provenance import Provenance
 from ..core.values import JSON
+from ..models.command import VARIABLES
 from .groups import EVALUATORS
 
 PREFIX = "MEMENTO_"
 MOST_BYTES = 1_000_000     # of a settings file
-ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY"})  # variables that the command line reads itself
+ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY", *VARIABLES})  # read by the command line, or set for programs
 FLAGS = {"domain": "DOMAIN", "judges": "--judge"}  # flags with another name than their setting
 ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}  # settings as a table in a file
 

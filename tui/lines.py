@@ -46,6 +46,7 @@ from .words import (
     isolation,
     left,
     order_words,
+    programs_asked,
     shares_words,
 )
 
@@ -74,6 +75,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   hint from the person who runs it: “{one_line(fact.text, HINT_LENGTH)}”",)
         case ReplayDiffered():
             return (f"   the prompt of {fact.asked} is not the recorded one: the replay goes on by order",)
+        case RunStopped(reason="failed"):
+            return ("failed: what is done is on record",)     # the sentence follows, as the command's own message
         case RunStopped():
             why = fact.why or ("a budget is spent; nothing is lost" if fact.reason == "budget"
                                else "on request; nothing is lost")
@@ -159,7 +162,8 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
     if model == "offline":
         lines.append("no language model: programs are built and varied by the embedded offline mutator, "
                      "which demonstrates the machinery, not language models; --model selects one")
-    return (*lines, isolation(fact.sandbox))
+    return (*lines, *(f"not isolated: {each} runs with your rights" for each in programs_asked(settings)),
+            isolation(fact.sandbox))
 
 
 def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:

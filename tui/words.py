@@ -3,6 +3,7 @@
 Each interface maps a role to a colour of its own library: `live.py` for rich, `watch/colours.py` for textual.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
@@ -43,7 +44,7 @@ STAGES: Mapping[str, str] = {
     "evaluator": "evaluators", "search": "policies", "final": "p_0 and the elite on held-out episodes",
     "done": "done",
 }
-STATE_ROLES: Mapping[str, str] = {"running": GOOD, "paused": WARN, "done": ACCENT, "killed": BAD}
+STATE_ROLES: Mapping[str, str] = {"running": GOOD, "paused": WARN, "done": ACCENT, "killed": BAD, "failed": BAD}
 DOING: Mapping[str, str] = {"roll": "rolls out", "score": "scores", "examine": "examines"}
 GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
 NOT_ISOLATED = "NOT ISOLATED"
@@ -106,6 +107,11 @@ def state_words(status: RunStatus, *, live: bool, reading: bool = False) -> Styl
     return state, STATE_ROLES.get(state, WARN)
 
 
+def ended_words(status: RunStatus, state: str, limit: int = 300) -> str:
+    """The state of a run with the sentence on its end: "failed: lab:m refused the key (HTTP 401)"."""
+    return f"{state}: {one_line(status.why, limit)}" if status.why and state in ("failed", "stopped") else state
+
+
 def fault_words(fault: Fault | None, limit: int = 200) -> str:
     """The kind of a failure and its message, in a line; empty without a failure."""
     if fault is None:
@@ -153,6 +159,15 @@ def isolation(sandbox: Sequence[str]) -> str:
     if not missing:
         return live
     return f"{live}. {NOT_ISOLATED}: generated programs can {' and '.join(missing)}; see memento doctor"
+
+
+def programs_asked(settings: Mapping[str, JSON]) -> list[str]:
+    """The settings that name a program as a model, `command:PROGRAM`, which runs outside every isolation."""
+    judges = settings.get("judges")
+    named = [*(settings.get(key) for key in ("model", "evaluator_model", "critic")),
+             *(judges if isinstance(judges, list | tuple) else ())]
+    texts = dict.fromkeys(each for each in named if isinstance(each, str))
+    return [one_line(text, 200) for text in texts if re.search(r"(^|,)\s*command:", text)]
 
 
 def nodes_words(nodes: Mapping[str, NodeUse]) -> str:

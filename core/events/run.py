@@ -73,7 +73,7 @@ class RunContinued(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStopped(Fact):
-    """The controller left the run before its end: "stopped" by the user or an outage, or out of "budget"."""
+    """The controller left the run before its end: "stopped" by the user or an outage, out of "budget", or "failed"."""
 
     reason: str
     why: str = ""  # in a sentence, where nobody asked for it

@@ -183,6 +183,8 @@ def _how_far(snapshot: RunSnapshot, now: float) -> Content:
     if snapshot.trouble is not None:
         return Content.styled(f" {one_line(snapshot.trouble, 400)}", f"bold {BAD}")
     status = snapshot.run
+    if status.status == "failed":
+        return Content.styled(f" {one_line(status.why, 400)}", f"bold {BAD}")
     if snapshot.reading and snapshot.last_seq:
         return Content.styled(f" reading the log: {snapshot.seq:,} of {snapshot.last_seq:,} facts", WARN)
     known = left(status, now=now) if snapshot.live else ""
