@@ -164,6 +164,8 @@ class Session:
         work.models.services.report = lambda model, event, text: bus.publish(
             [ServiceNoted(model=model, event=event, text=text)]
         )
+        if isinstance(display, Attentive):
+            work.models.services.retried = display.retried
         aids = (self._hints.on_fact, self._notes.on_fact, self._limits.on_fact)
         for listener in (active.on_fact, display.show, self._retention.on_fact, *aids, feed.on_fact):
             bus.subscribe(listener)

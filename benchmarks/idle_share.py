@@ -69,6 +69,9 @@ class Meter(Silence):
     def begun(self, order: str) -> None:
         """Nothing: only workers count."""
 
+    def retried(self, order: str, why: str) -> None:
+        """Nothing: only workers count."""
+
     def show(self, fact: Fact) -> None:
         """Measure from the beginning to the end of the search."""
         self.status.apply(fact, time.time())

@@ -151,7 +151,7 @@ def print_run(result: RunResult, *, as_json: bool) -> None:
     else:
         print_text(describe_run(result))
     if result.status == "budget":
-        say(f"a budget is spent; to continue with a larger one: memento resume {result.run} --budget-…")
+        say(f"to continue with a larger budget: memento resume {shlex.quote(result.run)} --budget-…")
     elif not as_json and sys.stderr.isatty():
         name = shlex.quote(result.run)
         say(f"what next: memento show {name}, memento watch {name}, or memento render {name} --out elite.gif")

@@ -100,11 +100,31 @@ WITHOUT_KEY: Final[Mapping[str, str]] = {
 }
 
 
-def models() -> None:
-    """List the ways to name a language model, and whether the API key that each needs is set."""
+Check = Annotated[
+    str | None,
+    typer.Option("--check", metavar="MODEL", help="Ask this model two small questions, and say what it can.",
+                 show_default=False),
+]
+
+
+def models(check: Check = None) -> None:
+    """List the ways to name a language model, or check one: is it reachable, and what can it do?"""
     from ..models.spec import FORMS
 
+    if check is not None:
+        _check(check)
+        return
     print_table([(form, WITHOUT_KEY.get(scheme) or _key(scheme)) for scheme, form in FORMS.items()])
+
+
+def _check(name: str) -> None:
+    """What is known of each model after its questions. Raises UsageError and ModelError."""
+    from ..models.checking import check
+    from .execution import run_until_signalled
+
+    for place, found in enumerate(run_until_signalled(check(name))):
+        print_text(f"{chr(10) if place else ''}{found.name}{f' at {found.where}' if found.where else ''}")
+        print_table([(f"  {what}", words) for what, words in found.words()])
 
 
 def _key(scheme: str) -> str:

@@ -3,6 +3,7 @@
 import re
 import traceback
 from collections.abc import Callable, Sequence
+from math import floor, log10
 from pathlib import Path
 
 ELLIPSIS = " […] "
@@ -112,9 +113,16 @@ def both(initial: float | None, final: float | None, words: Callable[[float | No
     return "" if initial is None and final is None else f"{words(initial)} -> {words(final)}"
 
 
+MOST_DIGITS = 6
+
+
 def cost(usd: float | None, *, digits: int = 2, unknown: str = "price unknown") -> str:
-    """An amount in US dollars; `unknown` for None."""
-    return unknown if usd is None else f"${usd:.{digits}f}"
+    """An amount in US dollars; `unknown` for None. One of less than a cent keeps two digits: $0.0036."""
+    if usd is None:
+        return unknown
+    if 0 < usd < 10.0 ** -digits:
+        digits = min(MOST_DIGITS, 1 - floor(log10(usd)))
+    return f"${usd:.{digits}f}"
 
 
 def signed(value: float, *, digits: int = 2) -> str:

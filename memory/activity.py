@@ -42,13 +42,24 @@ class UnderWay:
 
     def __init__(self) -> None:
         self._orders: dict[str, float] = {}
+        self._retried: dict[str, str] = {}
         self._workers: dict[int, WorkerNote] = {}
         self.changed = True             # since the last note
 
     def begin(self, order: str, at: float) -> None:
         """An agent started this order."""
         self._orders[order] = at
+        self._retried.pop(order, None)
         self.changed = True
+
+    def retry(self, order: str, why: str) -> None:
+        """The model call of this order is tried again."""
+        if order in self._orders:
+            self._retried[order] = why
+
+    def retried(self, order: str) -> str:
+        """For which time the call of this order is tried, and what failed before; "" for the first time."""
+        return self._retried.get(order, "")
 
     def observe(self, activity: Activity) -> None:
         """A worker changed its task."""
@@ -72,6 +83,7 @@ class UnderWay:
             case AskedAgain():
                 return                  # the order stays open
         if fact.order is not None and self._orders.pop(fact.order, None) is not None:
+            self._retried.pop(fact.order, None)
             self.changed = True
 
     def note(self, at: float) -> ActivityNote:
@@ -84,6 +96,7 @@ class UnderWay:
         kept = {order: at for order, at in self._orders.items() if not over(order)}
         self.changed = self.changed or len(kept) < len(self._orders)
         self._orders = kept
+        self._retried = {order: why for order, why in self._retried.items() if order in kept}
 
 
 def as_json(note: ActivityNote) -> str:

@@ -65,6 +65,10 @@ class _Noting:
         if self._attentive is not None:
             self._attentive.begun(order)
 
+    def retried(self, order: str, why: str) -> None:
+        if self._attentive is not None:
+            self._attentive.retried(order, why)
+
     def observe(self, activity: Activity) -> None:
         self._under_way.observe(activity)
         if self._attentive is not None:

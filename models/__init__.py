@@ -4,6 +4,7 @@
     bodies       what services send: bounded in size, and whole answers in the form of the protocol
     budget       budgets of calls, tokens, money and wall time, for a run and for each role
     call_limits  limits for requests to a model: the limits of one call, and a gate that adapts to a busy provider
+    checking     asks a model two small questions, and says what is known of it then: `memento models --check`
     client       A language model as MEMENTO asks it: one layer of retries, a deadline for the whole call
     command      `command:PROGRAM`: a program on this machine that reads a prompt and writes the answer
     connection   one language model behind pydantic-ai: sends one request and returns its answer or its failure

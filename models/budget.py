@@ -9,16 +9,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import structlog
-
 from ..core.errors import BudgetSpent, UsageError
 from ..core.events import Fact
 from ..core.ports import Ask, Model, Reply
+from ..core.text import cost, counted
 from ..core.values import Usage
 from .call_limits import Elapsed
 from .tape import CallReader, Recorded
-
-_log = structlog.get_logger("memento.budgets")
 
 CHARACTERS_PER_TOKEN = 4    # a rough estimate, used only if a service reports no usage
 
@@ -133,17 +130,22 @@ def _refusal(budget: Budget, spent: Spent, elapsed_s: float) -> str | None:
     if budget.calls is not None and spent.calls >= budget.calls:
         return f"{budget.calls} calls is spent"
     if budget.tokens is not None and spent.expected(spent.tokens) >= budget.tokens:
-        return f"{budget.tokens} tokens is spent ({spent.tokens} used, {spent.in_flight} calls open)"
+        return f"{budget.tokens:,} tokens is spent ({spent.tokens:,} used{_open(spent)})"
     if budget.cost_usd is not None:
         expected = spent.expected_usd
         if expected is None:
             return f"${budget.cost_usd:g} cannot be kept: {spent.unpriced} answers came without a known price"
         if expected >= budget.cost_usd:
             unknown = f", {spent.unpriced} of unknown cost" if spent.unpriced else ""
-            return f"${budget.cost_usd:g} is spent (${spent.cost_usd:.4f} used, {spent.in_flight} calls open{unknown})"
+            used = f"{cost(spent.cost_usd)} used{_open(spent)}{unknown}"
+            return f"{cost(budget.cost_usd)} is spent ({used})"
     if budget.wall_s is not None and elapsed_s >= budget.wall_s:
         return f"{budget.wall_s:g} s is spent"
     return None
+
+
+def _open(spent: Spent) -> str:
+    return f", {counted(spent.in_flight, 'call')} open" if spent.in_flight else ""
 
 
 def taken_by(usage: Usage, *texts: str) -> Spent:
@@ -203,7 +205,6 @@ class Ledger:
         self._began = elapsed() - before_s
         self._idle = asyncio.Event()
         self._idle.set()
-        self._reported = False
 
     @property
     def elapsed_s(self) -> float:
@@ -219,7 +220,7 @@ class Ledger:
         """Count a new call of `role`. Raises BudgetSpent if it may not start."""
         refusal = self.balance.refusal(role, self.elapsed_s)
         if refusal is not None:
-            raise BudgetSpent(f"{refusal}; the results so far are kept, resume the run with a larger budget")
+            raise BudgetSpent(f"{refusal}; the results so far are kept")
         self.balance = self.balance.begun(role)
         self._idle.clear()
 
@@ -233,19 +234,11 @@ class Ledger:
         """Wait until no call is in flight; each of them has its own deadline."""
         await self._idle.wait()
 
-    def report(self, spent: BudgetSpent) -> None:
-        """Log which budget is spent, the first time."""
-        if not self._reported:
-            self._reported = True
-            _log.warning("budget-spent", what=str(spent))
-
     def require_time(self) -> None:
         """Raise BudgetSpent as soon as the run's wall time is spent."""
         limit_s = self.balance.run.wall_s
         if limit_s is not None and self.elapsed_s >= limit_s:
-            spent = BudgetSpent(f"the run's budget of {limit_s:g} s is spent; the results so far are kept")
-            _log.warning("budget-spent", what=str(spent))
-            raise spent
+            raise BudgetSpent(f"the run's budget of {limit_s:g} s is spent; the results so far are kept")
 
 
 class BudgetedModel:
@@ -264,8 +257,7 @@ class BudgetedModel:
         """The model's answer. Raises BudgetSpent before anything is sent, if the budget does not allow the call."""
         try:
             self._ledger.begin(ask.role)
-        except BudgetSpent as spent:
-            self._ledger.report(spent)
+        except BudgetSpent:
             await self._ledger.idle()
             raise
         taken = Spent()

@@ -164,6 +164,10 @@ CHECK = "Answer with the one word: ready"
 """Asked where one prompt fails again and again: it tells a service that is down from one that fails on that prompt."""
 
 
+def _unheard(order: str, why: str) -> None:
+    """For models whose tries nobody follows."""
+
+
 class ClientModel:
     """A Model over a service. Opens its connection at the first call, or by `open`."""
 
@@ -177,6 +181,7 @@ class ClientModel:
         require_ready: Callable[[], Awaitable[None]],
         limits: CallLimits,
         cached: bool = False,
+        retried: Callable[[str, str], None] = _unheard,
         seed: int = 0,
         elapsed: Elapsed = time.monotonic,
         sleep: Sleep = asyncio.sleep,
@@ -187,6 +192,7 @@ class ClientModel:
         self._require_ready = require_ready
         self._account = account
         self._limits = limits
+        self._retried = retried
         self._seed = seed
         self._elapsed = elapsed
         self._sleep = sleep
@@ -244,6 +250,8 @@ class ClientModel:
                 if outcome.overloaded:
                     slot.overloaded(shared_wait_s(outcome, limits))
                 account.failed(self.name, outcome, limits)
+            of = f" of {limits.attempts}" if call.sent < limits.attempts else ""    # an outage takes more
+            self._retried(ask.order.id, f"attempt {call.sent + 1}{of}, since {self.name} {call.failure.problem}")
             if not await self._goes_on(call, draw):
                 break
         error = self._error(call)

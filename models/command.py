@@ -108,8 +108,11 @@ class CommandModel:
             await asyncio.wait({talk.closed}, timeout=LINGER_S)
         if talk.too_long.done():
             return b"", f"wrote more than {MOST_BYTES // 1024**2} MiB"
-        said = self._without_secrets(talk.errors.decode(errors="replace")).strip()
-        words = f"; it said: {one_line(said[-TAIL_CHARS:], TAIL_CHARS)}" if said else "; it said nothing on stderr"
+        said, wrote = (
+            one_line(self._without_secrets(end.decode(errors="replace")).strip()[-TAIL_CHARS:], TAIL_CHARS)
+            for end in (talk.errors, bytes(talk.output[-TAIL_BYTES:]))
+        )
+        words = f"; it said: {said}" if said else f"; it wrote: {wrote}" if wrote else "; it said nothing"
         if not talk.exited.done():
             return b"", f"did not answer within {duration(self._total_s)}{words}"
         code = transport.get_returncode()

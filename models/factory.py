@@ -195,6 +195,7 @@ def _make(
     return ClientModel(
         spec.name, connect, account=settings.account(spec), address=address, require_ready=require_ready,
         limits=settings.limits, seed=settings.seed,
+        retried=lambda order, why: settings.services.retried(order, why),   # a run sets it when it begins
         # A compatible server rarely charges less for what it cached, so its calls never wait for one another.
         cached=settings.sampling.cache and spec.scheme != "compatible",
         elapsed=settings.elapsed, sleep=settings.sleep,

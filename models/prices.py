@@ -64,6 +64,21 @@ def cost_usd(spec: ModelSpec, price: Price | None, usage: "RequestUsage | Usage"
         return None
 
 
+def listed(spec: ModelSpec) -> tuple[float, float, int | None] | None:
+    """Dollars per million tokens in and out, and the context in tokens, as listed; None for what is not listed."""
+    from genai_prices import Usage, calc_price
+
+    if spec.scheme in ("compatible", COMMAND):
+        return None
+    try:
+        each = [calc_price(usage, spec.model, provider_id=_provider(spec))
+                for usage in (Usage(input_tokens=1_000, output_tokens=0), Usage(input_tokens=0, output_tokens=1_000))]
+    except LookupError:
+        return None
+    read, written = (1_000 * float(price.total_price) for price in each)
+    return read, written, getattr(each[0].model, "context_window", None)
+
+
 def require_prices(specs: Iterable[ModelSpec], prices: Mapping[str, Price]) -> None:
     """Raise UsageError with the first model whose price is unknown; for runs with a money budget.
 

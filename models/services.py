@@ -234,6 +234,7 @@ class Services:
     accounts: MutableMapping[str, Account] = field(default_factory=dict)
     habits: MutableMapping[tuple[str, str], Habits] = field(default_factory=dict)
     report: Report = log_notice
+    retried: Callable[[str, str], None] = lambda order, why: None     # a call of an order is tried again, and why
 
     def noted(self, model: str, event: str, text: str) -> None:
         """Report something that was noticed about the service of a model."""

@@ -124,8 +124,7 @@ class Supervisor:
 
     def _take(self, item: "Fact | BaseException | _Asked") -> None:
         if isinstance(item, BudgetSpent):
-            _log.info("budget-spent", what=str(item))
-            self._stop = "budget"
+            self._stop, self._why = "budget", str(item)
         elif isinstance(item, ServiceLost):
             self._stop, self._why = "stopped", str(item)
         elif isinstance(item, BaseException):

@@ -1,5 +1,6 @@
 """Displays of a live run: none, plain lines, and one bar; the live screen is in `tui/live.py`."""
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
@@ -12,9 +13,11 @@ from .lines import lines_of, still_working, waiting
 from .live_view import LiveView, steady_clock
 from .words import stage_of
 
-QUIET_S = 20.0            # after this time without a line, print that work goes on
+QUIET_S = 30.0            # after this time without a line, print that work goes on
 BAR = 24                  # characters of a progress bar
-LONGEST_QUIET_S = 1800.0  # while nothing changes, the interval doubles up to this
+LONGEST_QUIET_S = 1800.0  # while nothing changes in a search, the interval doubles up to this
+BEAT_S = 5.0              # how often a thread looks, for the time when the controller is too busy to
+STARTING = ("", "initial")
 
 
 class Silence:
@@ -40,7 +43,10 @@ class Silence:
 
 
 class PlainLines:
-    """`--display plain`: a line per important event, and a progress line after a while without one."""
+    """`--display plain`: a line per important event, and a progress line after a while without one.
+
+    A thread prints the progress where the controller cannot: while it imports, on a machine that is overloaded.
+    """
 
     folder: Path | None = None
 
@@ -51,47 +57,68 @@ class PlainLines:
         self._printed_at = self._clock()
         self._quiet_s = QUIET_S
         self._counted = (0, 0)          # episodes and calls, when the last line was written
+        self._changing = threading.Lock()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def opened(self, folder: Path) -> None:
         """Print the run's folder."""
         self.folder = folder
         self._print(f"run {folder}")
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+            self._thread.start()
 
     def recall(self, facts: Iterable[Fact]) -> None:
         """Read the facts without printing."""
         now = self._clock()
         for fact in facts:
-            self._live.on_fact(fact, now)
+            with self._changing:
+                self._live.on_fact(fact, now)
 
     def show(self, fact: Fact) -> None:
         """Print the lines of this fact."""
-        now = self._clock()
-        self._live.on_fact(fact, now)
-        for line in lines_of(fact, self._live.view, now=now):
-            self._print(line)
-            self._quiet_s = QUIET_S
+        with self._changing:
+            now = self._clock()
+            self._live.on_fact(fact, now)
+            for line in lines_of(fact, self._live.view, now=now):
+                self._print(line)
+                self._quiet_s = QUIET_S
 
     def begun(self, order: str) -> None:
         """An agent started an order."""
-        self._live.under_way.begin(order, self._clock())
+        with self._changing:
+            self._live.under_way.begin(order, self._clock())
+
+    def retried(self, order: str, why: str) -> None:
+        """The model call of an order is tried again."""
+        with self._changing:
+            self._live.under_way.retry(order, why)
 
     def observe(self, activity: Activity) -> None:
         """Nothing: a worker's task makes no line."""
 
     def tick(self) -> None:
-        """After a while without a line print the progress or, at growing intervals, the open orders."""
-        now, status = self._clock(), self._live.view.status
-        if status.stage in ("", "done") or now - self._printed_at < QUIET_S:
-            return
-        if self._counts() != self._counted:
-            self._quiet_s = QUIET_S
-            self._print(still_working(status, now=now))
-        elif now - self._printed_at >= self._quiet_s:
-            self._quiet_s = min(LONGEST_QUIET_S, 2 * self._quiet_s)
-            self._print(waiting(self._live.under_way.note(now), status))
+        """After a while without a line print the progress, or the open orders: in a search at growing intervals."""
+        with self._changing:
+            now, status = self._clock(), self._live.view.status
+            if status.stage == "done" or now - self._printed_at < QUIET_S:
+                return
+            if self._counts() != self._counted:
+                self._quiet_s = QUIET_S
+                self._print(still_working(status, now=now))
+            elif now - self._printed_at >= self._quiet_s:
+                self._quiet_s = QUIET_S if status.stage in STARTING else min(LONGEST_QUIET_S, 2 * self._quiet_s)
+                under_way = self._live.under_way
+                self._print(waiting(under_way.note(now), status, under_way.retried))
 
     def close(self) -> None:
-        """Nothing: the stream stays open."""
+        """End the thread; the stream stays open."""
+        self._over.set()
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT_S):
+            self.tick()
 
     def _counts(self) -> tuple[int, int]:
         status = self._live.view.status

@@ -1,5 +1,7 @@
 """Facts as plain lines for a reader who follows a run. Pure: (fact, view with that fact, time) -> lines."""
 
+from collections.abc import Callable
+
 from ..core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -53,6 +55,7 @@ from .words import (
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
 HINT_LENGTH = 200
+WHY_LENGTH = 200
 
 
 def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]:
@@ -134,10 +137,16 @@ def still_working(status: RunStatus, *, now: float) -> str:
     return f"   … {where}{counts}{_spent(status)}{_left(status, now)}"
 
 
-def waiting(note: ActivityNote, status: RunStatus) -> str:
-    """The line for a while without any change: the number of open orders, and the time since the oldest started."""
+def waiting(note: ActivityNote, status: RunStatus, retried: Callable[[str], str] = lambda order: "") -> str:
+    """The line for a while without any change: the number of open orders, and the time since the oldest started.
+
+    `retried` gives the words on an order whose model call is tried again, or "".
+    """
     if status.status == "paused":
         return "   … paused"
+    if not status.stage:
+        began = note.at if status.began is None else status.began
+        return f"   … starting: the clients of models and the workers, for {coarse(note.at - began)}"
     orders = sorted(note.orders, key=lambda order: order[1])
     if not orders:
         return "   … nothing is under way"
@@ -145,7 +154,8 @@ def waiting(note: ActivityNote, status: RunStatus) -> str:
     calls = sum(each.episode is None and each.vector is None for each in named)
     what = [counted(many, word) for many, word in ((calls, "answer"), (len(orders) - calls, "rollout")) if many]
     oldest, since = orders[0]
-    return f"   … waiting for {' and '.join(what)}; the oldest is {oldest}, for {coarse(note.at - since)}"
+    why = f"; {one_line(again, WHY_LENGTH)}" if (again := retried(oldest)) else ""
+    return f"   … waiting for {' and '.join(what)}; the oldest is {oldest}, for {coarse(note.at - since)}{why}"
 
 
 # ------------------------------------------------------------------------------------- start and stages

@@ -117,6 +117,15 @@ class RichDisplay:
 
         self._put(change)
 
+    def retried(self, order: str, why: str) -> None:
+        """The model call of an order is tried again."""
+
+        def change(live: LiveView) -> tuple[str, ...]:
+            live.under_way.retry(order, why)
+            return ()
+
+        self._put(change)
+
     def observe(self, activity: Activity) -> None:
         """A worker changed its task."""
 

@@ -109,7 +109,8 @@ def state_words(status: RunStatus, *, live: bool, reading: bool = False) -> Styl
 
 def ended_words(status: RunStatus, state: str, limit: int = 300) -> str:
     """The state of a run with the sentence on its end: "failed: lab:m refused the key (HTTP 401)"."""
-    return f"{state}: {one_line(status.why, limit)}" if status.why and state in ("failed", "stopped") else state
+    ended = state in ("failed", "stopped", "out of budget")
+    return f"{state}: {one_line(status.why, limit)}" if status.why and ended else state
 
 
 def fault_words(fault: Fault | None, limit: int = 200) -> str:

@@ -62,10 +62,13 @@ class Display(Protocol):
 
 @runtime_checkable
 class Attentive(Protocol):
-    """A display that also needs events that are not facts. Neither method may take long."""
+    """A display that also needs events that are not facts. No method may take long."""
 
     def begun(self, order: str) -> None:
         """An agent started the order with this id."""
+
+    def retried(self, order: str, why: str) -> None:
+        """The model call of this order is tried again; `why` says for which time, and what failed."""
 
     def observe(self, activity: Activity) -> None:
         """A worker of the rollout pool changed its task."""

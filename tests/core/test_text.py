@@ -11,6 +11,7 @@ from memento.core.text import bounded, cost, counted, duration, number, one_line
     (number(0.5), "0.500"), (number(1234.5, digits=0), "1,234"), (number(None), "–"), (number(None, unknown="?"), "?"),
     (share(0.875), "88 %"), (share(None), "–"),
     (cost(1.234), "$1.23"), (cost(0.01234, digits=4), "$0.0123"), (cost(None), "price unknown"),
+    (cost(0.0), "$0.00"), (cost(0.0036), "$0.0036"), (cost(0.00001234), "$0.000012"), (cost(1e-9), "$0.000000"),
     (signed(0.126), "+0.13"), (signed(-0.126), "−0.13"), (signed(-0.001), "0.00"),
     (plus_minus((0.5, 0.125)), "0.50 ± 0.12"), (plus_minus((0.5, None)), "0.50"), (plus_minus(None), "–"),
     (duration(4.23), "4.2 s"), (duration(59.96), "1 min 00 s"), (duration(185), "3 min 05 s"),

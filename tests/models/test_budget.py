@@ -50,8 +50,8 @@ async def spend(model: BudgetedModel, *, role: str = "proposer") -> int:
     ("budget", "calls", "says"),
     [
         (Budget(calls=3), 3, "the run's model budget of 3 calls is spent"),
-        (Budget(tokens=250), 3, "the run's model budget of 250 tokens is spent (300 used, 0 calls open)"),
-        (Budget(cost_usd=1.0), 2, "the run's model budget of $1 is spent ($1.0000 used, 0 calls open)"),
+        (Budget(tokens=250), 3, "the run's model budget of 250 tokens is spent (300 used)"),
+        (Budget(cost_usd=1.0), 2, "the run's model budget of $1.00 is spent ($1.00 used)"),
         (Budget(), 100, ""),
     ],
 )
@@ -120,7 +120,7 @@ async def test_an_answer_without_its_usage_counts_as_much_as_the_others() -> Non
     await BudgetedModel(silent, ledger).complete(ask())
     assert ledger.balance.total.expected_usd == 1.5
     assert await spend(BudgetedModel(priced, ledger)) == 7
-    with pytest.raises(BudgetSpent, match=r"\$5 is spent \(\$4\.5000 used, 0 calls open, 1 of unknown cost\)"):
+    with pytest.raises(BudgetSpent, match=r"\$5\.00 is spent \(\$4\.50 used, 1 of unknown cost\)"):
         await BudgetedModel(priced, ledger).complete(ask())
 
 

@@ -90,7 +90,8 @@ async def test_it_gets_the_prompt_on_stdin_and_in_a_file_and_its_answer_is_all_t
     ("body", "says"),
     [
         ("echo no credit left >&2; exit 7", "ended with code 7; it said: no credit left"),
-        ("exit 1", "ended with code 1; it said nothing on stderr"),
+        ("exit 1", "ended with code 1; it said nothing"),
+        ("echo not logged in; exit 1", "ended with code 1; it wrote: not logged in"),
         ("kill -9 $$", "was ended by SIGKILL"),
         ("echo a b; head -c 6000000 /dev/zero; sleep 60", "wrote more than 4 MiB"),
     ],

@@ -294,6 +294,9 @@ class Hearing(Silence):
     def begun(self, order: str) -> None:
         self.heard.append(order)
 
+    def retried(self, order: str, why: str) -> None:
+        self.heard.append(why)
+
     def observe(self, activity: object) -> None:
         self.heard.append(activity)
 
