@@ -5,21 +5,26 @@ and of a large size (`estimate_samples.py`), and a model that answers nothing no
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 from ..agents.hints import Hints
 from ..agents.notes import Notes
-from ..core.errors import UsageError
+from ..core.errors import StoreError, UsageError
 from ..core.methods import CALIBRATE, branches_of
 from ..core.operators import OPERATORS
 from ..core.ports import Ask, Reply
 from ..core.values import JSON, Operator
 from ..domains import load as load_domain
+from ..memory.runs import DATABASE, list_runs
+from ..memory.spending import RoleSpending
+from ..memory.tail import read_outline, read_view
 from ..models.client import WORTH_CHARACTERS
 from ..models.prices import Price, cost_usd
 from ..models.spec import ModelSpec, parse_specs
 from ..search.stages import ATTEMPTS
-from ..settings import CRITIC, Settings
+from ..settings import CRITIC, Settings, recorded_settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
 from .given_files import prompts_with, read_prompts
@@ -67,6 +72,7 @@ class Estimate:
     settings: Settings
     models: Mapping[str, tuple[str, ...]]
     parts: tuple[EstimatedCalls, ...]
+    expected: "Expected | None" = None      # where past runs are known
 
     @property
     def total(self) -> EstimatedCalls:
@@ -76,6 +82,21 @@ class Estimate:
     def roles(self) -> tuple[EstimatedCalls, ...]:
         """The parts of every role together."""
         return tuple(together(role, [part for part in self.parts if part.role == role]) for role in self.models)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What a run uses if its calls are like those of past runs with the same models. `same_task`: all were of its task.
+
+    `cost_usd` is None if the price of a past call is unknown.
+    """
+
+    runs: int
+    same_task: bool
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
 
 
 def together(role: str, parts: Sequence[EstimatedCalls]) -> EstimatedCalls:
@@ -109,8 +130,11 @@ class Kind:
     turns: int = 0              # calls of tools before each of them, at most
 
 
-async def estimate(settings: Settings) -> Estimate:
-    """The estimate for a run with these settings. Raises UsageError for settings that the run would refuse."""
+async def estimate(settings: Settings, runs_dir: Path | None = None) -> Estimate:
+    """The estimate for a run with these settings; with an expectation from the past runs in `runs_dir`.
+
+    Raises UsageError for settings that the run would refuse.
+    """
     if settings.method == CALIBRATE:
         raise UsageError(f"a calibration has no estimate: it asks {settings.generations} times, or twice as often")
     refuse_the_blind(settings)
@@ -121,7 +145,81 @@ async def estimate(settings: Settings) -> Estimate:
         _part(settings, kind, await _size(settings, kind, LOW, low), await _size(settings, kind, HIGH, high))
         for kind in kinds_of(settings)
     ]
-    return Estimate(settings=settings, models=models_of(settings), parts=tuple(parts))
+    expected = None if runs_dir is None else expected_from(past_runs(runs_dir, settings), settings)
+    return Estimate(settings=settings, models=models_of(settings), parts=tuple(parts), expected=expected)
+
+
+# ------------------------------------------------------------------------------------------- what past runs used
+
+
+MOST_PAST = 20      # runs that are read, the newest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastRun:
+    """The settings of a past run, what its roles used, and whether it came to its end."""
+
+    settings: Settings
+    by_role: Mapping[str, RoleSpending]
+    done: bool
+
+
+def past_runs(runs_dir: Path, settings: Settings) -> list[PastRun]:
+    """The newest runs in the folder that asked the same models; if there are some, only those of the same task."""
+    found: list[PastRun] = []
+    folders = sorted(list_runs(runs_dir), key=lambda folder: (folder / DATABASE).stat().st_mtime, reverse=True)
+    for folder in folders:
+        with suppress(StoreError, UsageError):      # what cannot be read teaches nothing
+            past = recorded_settings(read_outline(folder).status.settings)
+            if past.replay is not None or not _asks_alike(past, settings):
+                continue
+            status = read_view(folder).status
+            found.append(PastRun(settings=past, by_role=status.spending.by_role, done=status.status == "done"))
+        if len(found) == MOST_PAST:
+            break
+    same = [run for run in found if run.settings.domain == settings.domain]
+    return same or found
+
+
+def _asks_alike(past: Settings, settings: Settings) -> bool:
+    theirs, ours = models_of(past), models_of(settings)
+    return all(theirs.get(role) == names for role, names in ours.items())
+
+
+def expected_from(past: Sequence[PastRun], settings: Settings) -> Expected | None:
+    """The expectation from past runs; None where a role of this run used nothing that is known."""
+    calls = tokens_in = tokens_out = 0.0
+    usd: float | None = 0.0
+    named = models_of(settings)
+    for role, slots in _slots(settings).items():
+        if all(spec.free for name in named[role] for spec in parse_specs(name)):
+            continue
+        used = [run.by_role[role] for run in past if role in run.by_role]
+        asked = sum(each.calls for each in used)
+        if not asked or not sum(each.tokens for each in used):
+            return None
+        whole = [run for run in past if run.done and _slots(run.settings).get(role)]
+        made = sum(run.by_role[role].calls for run in whole if role in run.by_role)
+        share = made / sum(_slots(run.settings)[role] for run in whole) if made else 1.0
+        calls += slots * share
+        tokens_in += slots * share * sum(each.input_tokens for each in used) / asked
+        tokens_out += slots * share * sum(each.output_tokens for each in used) / asked
+        costs = [each.cost_usd for each in used]
+        usd = None if usd is None or None in costs else usd + slots * share * sum(filter(None, costs)) / asked
+    if not calls:
+        return None
+    return Expected(
+        runs=len(past), same_task=all(run.settings.domain == settings.domain for run in past), calls=round(calls),
+        input_tokens=round(tokens_in), output_tokens=round(tokens_out), cost_usd=usd,
+    )
+
+
+def _slots(settings: Settings) -> dict[str, int]:
+    """The least calls of each role."""
+    slots: dict[str, int] = {}
+    for kind in kinds_of(settings):
+        slots[kind.role] = slots.get(kind.role, 0) + kind.calls[0]
+    return slots
 
 
 # ---------------------------------------------------------------------------------------------- how many calls
@@ -323,6 +421,7 @@ def as_json(found: Estimate) -> dict[str, JSON]:
         "parts": [{"role": part.role, "what": part.what, **_ranges(part, each=True)} for part in found.parts],
         "roles": {part.role: _ranges(part) for part in found.roles()},
         "total": _ranges(found.total),
+        "expected": None if found.expected is None else asdict(found.expected),
         "assumptions": list(ASSUMPTIONS),
     }
 

@@ -45,6 +45,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     stop            `memento stop`, `memento pause` and `memento hint`: requests to a live run
     streams         the standard streams of this process, made safe
     terminal_ui     starts the terminal UI for `memento watch` and `memento run --tui`
+    tour            `memento tour`: a first search, explained, with a film at its end
     vote            `memento vote`: vote on the ballots of a run with the judge `ask`
     voting          puts ballots before a person in a terminal, and writes the votes for the run that waits for them
     watch           `memento watch`: the terminal UI on a run

@@ -29,6 +29,7 @@ from . import (
     run,
     show,
     stop,
+    tour,
     vote,
     watch,
 )
@@ -63,6 +64,7 @@ def memento(
 
 
 COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
+    (tour.tour, tour.EXAMPLE),
     (run.run, run.EXAMPLE),
     (resume.resume, resume.EXAMPLE),
     (evaluate.evaluate, evaluate.EXAMPLE),

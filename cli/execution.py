@@ -18,7 +18,7 @@ from ..app.results import RunResult
 from ..core.errors import UsageError
 from ..core.ports import Display
 from ..tui.display import open_display
-from .output import print_json_line, print_text, say
+from .output import print_json_line, print_note, print_text, say
 from .result_text import describe_run
 
 # Ends work cleanly when the process gets a signal to end.
@@ -144,17 +144,26 @@ def execute(work: Coroutine[Any, Any, T], screen: Display | None = None, *, agai
         raise typer.Exit(INTERRUPTED) from None
 
 
-def print_run(result: RunResult, *, as_json: bool) -> None:
-    """Print a run's result, and how to continue a run that spent its budget."""
+def print_run(result: RunResult, *, as_json: bool, onward: bool = True) -> None:
+    """Print a run's result, and how to continue a run that spent its budget; with `onward` also what to do next."""
     if as_json:
         print_json_line(result.line())
     else:
         print_text(describe_run(result))
     if result.status == "budget":
         say(f"to continue with a larger budget: memento resume {shlex.quote(result.run)} --budget-…")
-    elif not as_json and sys.stderr.isatty():
-        name = shlex.quote(result.run)
-        say(f"what next: memento show {name}, memento watch {name}, or memento render {name} --out elite.gif")
+    elif not as_json and onward:
+        print_note("\n".join(next_commands(result)))
+
+
+def next_commands(result: RunResult) -> Iterator[str]:
+    """What a person may do next with a run that ended."""
+    name = shlex.quote(result.run)
+    yield "what next:"
+    yield f"  memento show {name}                     what happened, candidate by candidate"
+    if result.elite is not None:
+        yield f"  memento render {name} --out elite.gif   a film of the best program"
+    yield f"  memento report {name} --out run.html    one page to show to others"
 
 
 def _say_interrupted(screen: Display | None, again: str) -> None:

@@ -4,7 +4,6 @@
 """
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -14,8 +13,8 @@ HELP_WIDTH: Final = 80
 START: Final = """\
 MEMENTO evolves robot policies that are programs. Some first commands:
 
-  memento run hanoi-kinematic --preset smoke   a look at everything, in seconds: no key, no cost
-  memento run hanoi                            the Tower of Hanoi with a Franka arm
+  memento tour                                 a search, explained, with a film at its end: no key, no cost
+  memento run hanoi                            the Tower of Hanoi with a Franka arm, in physics: minutes
   memento show                                 your runs; memento show RUN: the story of one
   memento watch RUN                            follow a run in this terminal
   memento models                               the ways to name a language model
@@ -33,9 +32,9 @@ def page_for(arguments: Sequence[str]) -> str | None:
         from ..core.version import __version__
 
         return f"memento {__version__}\n"
-    if not arguments and sys.stdout.isatty():
+    if not arguments:
         return START
-    if list(arguments) in ([], ["--help"], ["-h"]) and _columns() >= HELP_WIDTH:
+    if list(arguments) in (["--help"], ["-h"]) and _columns() >= HELP_WIDTH:
         return HELP.read_text(encoding="utf-8")
     return None
 

@@ -12,6 +12,7 @@ import typer
 from .. import app
 from ..app.replay import find_recorded
 from ..app.required import effects_of_run
+from ..app.results import RunResult
 from ..core.errors import SearchError, UsageError
 from ..core.order_ids import initial
 from ..core.provenance import GIVEN
@@ -32,7 +33,7 @@ from .terminal_ui import run_and_watch
 from .voting import asks_here, desk, display_for
 
 if TYPE_CHECKING:
-    from ..app.estimate import Estimate, EstimatedCalls
+    from ..app.estimate import Estimate, EstimatedCalls, Expected
     from .comparison import Planned
 
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
@@ -69,18 +70,22 @@ class Showing:
     as_json: bool
     command_line: Sequence[str] | None
     only_estimate: bool = False
+    onward: bool = True         # say what to do next
 
 
 def start(
     given: RunArguments, *, replay: str | None, loosely: bool, trust: bool, place: Place, showing: Showing
-) -> None:
-    """Make the run and print its result. `loosely` and `trust` are about a recorded run: see `app.replay`."""
+) -> RunResult | None:
+    """Make the run and print its result, which is returned; None for an estimate.
+
+    `loosely` and `trust` are about a recorded run: see `app.replay`.
+    """
     address = showing.status.address()
     if loosely and replay is None:
         raise UsageError("--replay-loosely has no effect without --replay: leave it out")
     if showing.only_estimate:
-        _show_estimate(given, replay=replay, trust=trust, showing=showing)
-        return
+        _show_estimate(given, replay=replay, trust=trust, showing=showing, runs_dir=place.runs_dir)
+        return None
     settings = _settings(given, replay=replay, trust=trust, runs_dir=place.runs_dir)
     settings = settings.model_copy(update={"replay_loosely": loosely})
     confirm_workers(settings.workers, cluster=place.cluster is not None, yes=place.yes)
@@ -100,7 +105,8 @@ def start(
         if settings.initial is not None and screen.folder is not None:
             _say_crash(screen.folder)
         raise
-    print_run(result, as_json=showing.as_json)
+    print_run(result, as_json=showing.as_json, onward=showing.onward)
+    return result
 
 
 def _say_crash(folder: Path) -> None:
@@ -133,14 +139,16 @@ def _texts(given: JSON) -> list[str]:
     return [str(each) for each in given] if isinstance(given, list | tuple) else [] if given is None else [str(given)]
 
 
-def _show_estimate(given: RunArguments, *, replay: str | None, trust: bool, showing: Showing) -> None:
+def _show_estimate(
+    given: RunArguments, *, replay: str | None, trust: bool, showing: Showing, runs_dir: Path
+) -> None:
     if replay is not None or showing.command_line is not None:
         with_what = "--replay, which spends nothing" if replay is not None else "--tui"
         raise UsageError(f"--estimate cannot go together with {with_what}: leave one out")
     from ..app.estimate import as_json, estimate
 
     settings = _built(given, trust=trust)
-    found = asyncio.run(estimate(settings))
+    found = asyncio.run(estimate(settings, runs_dir))
     if showing.as_json:
         print_json(as_json(found))
     else:
@@ -240,8 +248,19 @@ def describe_estimate(found: "Estimate") -> str:
     lines += ["", *_aligned(rows), ""]
     if total.cost_usd is None:
         lines.append(NO_PRICE)
+    if found.expected is not None:
+        lines.append(_expected(found.expected))
     lines += _budget(found)
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
+
+
+def _expected(found: "Expected") -> str:
+    task = "this task" if found.same_task else "other tasks"
+    return (
+        f"expected: {counted(found.calls, 'call')}, {_short(found.input_tokens)} tokens in,"
+        f" {_short(found.output_tokens)} out, {cost(found.cost_usd)}; as in {counted(found.runs, 'past run')} of"
+        f" {task} with the same models"
+    )
 
 
 def _row(part: "EstimatedCalls") -> tuple[str, ...]:

@@ -41,9 +41,12 @@ def describe_run(result: RunResult) -> str:
 
 
 def _luck(result: RunResult) -> list[str]:
-    """Whether unseen episodes confirm the search's figure: a line where they do not."""
+    """Whether unseen episodes confirm the search's figure: a line where they do not, and why that is usual."""
     words = "" if result.card is None else luck_words(result.card, shlex.quote(result.run))
-    return [f"  luck             {words}"] if words else []
+    if not words:
+        return []
+    why = f"the search returns the best of {result.candidates} programs on the same few episodes: partly luck"
+    return [f"  luck             {words}", f"                   {why}"]
 
 
 def describe_evaluation(result: EvaluateResult, *, verbose: bool = False) -> str:

@@ -247,13 +247,17 @@ KEEPS_TIME: Final = ("gymnasium", "gymnasium_robotics", "metaworld")    # packag
 def _step_s(bare: Any) -> float | None:
     """The duration of a step in seconds, where the environment knows it for sure.
 
-    In some packages `dt` is a part of a step; then the rate of frames disagrees.
+    In some packages `dt` is a part of a step: it counts where the rate of frames agrees, or a known package made it.
     """
-    found = next(filter(None, (_positive(getattr(bare, name, None)) for name in ("dt", "tau"))), None)
-    rate = _positive(bare.metadata.get("render_fps"))
-    if found is None or rate is None or type(bare).__module__.partition(".")[0] in KEEPS_TIME:
+    name = next((name for name in ("dt", "tau") if _positive(getattr(bare, name, None))), None)
+    if name is None:
+        return None
+    found = _positive(getattr(bare, name))
+    makers = [each for each in type(bare).__mro__ if name in vars(each)] or [type(bare)]
+    if found is None or makers[0].__module__.partition(".")[0] in KEEPS_TIME:
         return found
-    return found if abs(found * rate - 1.0) < 0.05 else None
+    rate = _positive(bare.metadata.get("render_fps"))
+    return found if rate is not None and abs(found * rate - 1.0) < 0.05 else None
 
 
 def _positive(value: Any) -> float | None:

@@ -1,12 +1,27 @@
 """`--estimate`: what a run would ask of its models, from the settings alone."""
 
 import json
+from pathlib import Path
 
 import pytest
-from memento.app.estimate import Estimate, EstimatedCalls, as_json, estimate, kinds_of
+from memento.app.estimate import (
+    Estimate,
+    EstimatedCalls,
+    PastRun,
+    as_json,
+    estimate,
+    expected_from,
+    kinds_of,
+    past_runs,
+)
 from memento.cli.new_run import describe_estimate
 from memento.core.errors import UsageError
+from memento.core.events import ProposalMade, RunStarted
 from memento.core.methods import METHODS, candidates_expected
+from memento.core.values import Call, Document, Program, Usage
+from memento.memory.spending import RoleSpending
+from memento.memory.store import RunStore
+from memento.runtime.clock import SystemClock
 from memento.settings import Settings, build_settings
 
 SONNET = "anthropic:claude-sonnet-5"
@@ -110,3 +125,57 @@ async def test_what_a_run_refuses_is_refused() -> None:
 async def test_a_budget_that_ends_the_run_earlier_is_named() -> None:
     assert "budget_calls of 2 " in describe_estimate(await found(budget_calls=2))
     assert "budget_calls" not in describe_estimate(await found(budget_calls=2000))
+
+
+# ------------------------------------------------------------------------------------------- from past runs
+
+
+def past(chosen: Settings, *, calls: int, tokens: int, usd: float | None, done: bool = True) -> PastRun:
+    """A run whose proposer made `calls` calls of `tokens` tokens in and half of that out."""
+    each = Usage(input_tokens=tokens, output_tokens=tokens // 2, cost_usd=usd)
+    return PastRun(settings=chosen, by_role={"proposer": RoleSpending().plus([each] * calls)}, done=done)
+
+
+def test_an_expectation_is_the_mean_of_past_calls_times_the_calls_of_this_run() -> None:
+    small, large = settings(evaluator="reference"), settings(evaluator="reference", preset="quick")
+    least = {name: sum(kind.calls[0] for kind in kinds_of(each)) for name, each in (("s", small), ("l", large))}
+    runs = [past(small, calls=2 * least["s"], tokens=1000, usd=0.01), past(small, calls=3, tokens=3000, usd=0.03,
+                                                                             done=False)]
+    found = expected_from(runs, large)
+    assert found is not None
+    calls = 2 * least["l"]      # a finished run needed twice the least; the other says nothing of that
+    mean = (2 * least["s"] * 1000 + 3 * 3000) / (2 * least["s"] + 3)
+    assert (found.runs, found.same_task, found.calls) == (2, True, calls)
+    assert found.input_tokens == pytest.approx(calls * mean, abs=1)
+    assert found.output_tokens == pytest.approx(calls * mean / 2, abs=1)
+    assert found.cost_usd == pytest.approx(calls * mean / 1e5)
+
+
+def test_without_known_calls_nothing_is_expected() -> None:
+    chosen = settings(evaluator="reference")
+    assert expected_from([], chosen) is None
+    assert expected_from([past(chosen, calls=4, tokens=0, usd=None)], chosen) is None, "no tokens were reported"
+    assert expected_from([past(chosen, calls=4, tokens=100, usd=0.1)], settings()) is None, "no judge is known"
+    unpriced = expected_from([past(chosen, calls=4, tokens=100, usd=None)], chosen)
+    assert unpriced is not None and unpriced.cost_usd is None
+
+
+async def test_past_runs_in_the_folder_with_the_same_models_are_read(tmp_path: Path) -> None:
+    chosen, other = settings(evaluator="reference"), settings(evaluator="reference", model=LAB)
+    for name, each, domain in (("one", chosen, None), ("two", other, None), ("three", chosen, "hanoi")):
+        started = {**each.as_json(), "domain": domain or each.domain}
+        call = Call(model="m", prompt=Document("p"), reply=Document("r"), usage=Usage(
+            input_tokens=2000, output_tokens=500, cost_usd=0.02))
+        with RunStore.create(tmp_path / name, clock=SystemClock()) as store:
+            store.append([
+                RunStarted(settings=started, versions={}),
+                ProposalMade(order="init/0", program=Program("x = 1"), summary="", call=call),
+            ])
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.sqlite").write_text("no database")
+    assert [run.settings.domain for run in past_runs(tmp_path, chosen)] == ["hanoi-kinematic"]
+    text = describe_estimate(await estimate(chosen, tmp_path))
+    least = sum(kind.calls[0] for kind in kinds_of(chosen))
+    assert f"expected: {least} calls, {2000 * least:,} tokens in" in text
+    assert f"${0.02 * least:.2f}; as in 1 past run of this task with the same models" in text
+    assert "expected" not in describe_estimate(await estimate(chosen, tmp_path / "empty"))
