@@ -13,8 +13,8 @@ HELP_WIDTH: Final = 80
 START: Final = """\
 MEMENTO evolves robot policies that are programs. Some first commands:
 
-  memento tour                                 a search, explained, with a film at its end: no key, no cost
-  memento run hanoi                            the Tower of Hanoi with a Franka arm, in physics: minutes
+  memento tour                                 80 s of CPU time: a search and its film; no key, no cost
+  memento run hanoi                            200 s: the Tower of Hanoi with a Franka arm
   memento show                                 your runs; memento show RUN: the story of one
   memento watch RUN                            follow a run in this terminal
   memento models                               the ways to name a language model

@@ -60,14 +60,14 @@ def test_help_is_as_kept(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_first_help_is_read_from_a_file_that_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     golden = (GOLDEN / "memento.txt").read_text(encoding="utf-8")
     assert front.page_for(["--help"]) == front.page_for(["-h"]) == golden
-    assert front.page_for([]) == golden, "without a terminal"
     assert front.page_for(["run", "--help"]) is None
     monkeypatch.setenv("COLUMNS", "60")
     assert front.page_for(["--help"]) is None, "Typer wraps it for a narrow terminal"
 
 
-def test_a_terminal_shows_a_start_page_whose_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_the_start_page_names_commands_that_exist(on_terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: on_terminal)
     assert front.page_for([]) == front.START
     assert {*re.findall(r"^  memento ([a-z]+)", front.START, flags=re.MULTILINE)} <= {*CALLS}
     assert all(len(line) <= 100 for line in front.START.splitlines())
