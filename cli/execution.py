@@ -159,11 +159,14 @@ def print_run(result: RunResult, *, as_json: bool, onward: bool = True) -> None:
 def next_commands(result: RunResult) -> Iterator[str]:
     """What a person may do next with a run that ended."""
     name = shlex.quote(result.run)
+    film = [(f"memento render {name} --out elite.gif", "a film of the best program")] if result.elite else []
+    commands = [
+        (f"memento show {name}", "what happened, candidate by candidate"), *film,
+        (f"memento report {name} --out run.html", "one page to show to others"),
+    ]
     yield "what next:"
-    yield f"  memento show {name}                     what happened, candidate by candidate"
-    if result.elite is not None:
-        yield f"  memento render {name} --out elite.gif   a film of the best program"
-    yield f"  memento report {name} --out run.html    one page to show to others"
+    for command, what in commands:
+        yield f"  {command:<{max(len(each) for each, _ in commands)}}   {what}"
 
 
 def _say_interrupted(screen: Display | None, again: str) -> None:

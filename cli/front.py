@@ -13,7 +13,7 @@ HELP_WIDTH: Final = 80
 START: Final = """\
 MEMENTO evolves robot policies that are programs. Some first commands:
 
-  memento tour                                 80 s of CPU time: a search and its film; no key, no cost
+  memento tour                                 80 s of CPU time: a search and its film, at no cost
   memento run hanoi                            200 s: the Tower of Hanoi with a Franka arm
   memento show                                 your runs; memento show RUN: the story of one
   memento watch RUN                            follow a run in this terminal

@@ -105,7 +105,8 @@ def start(
         if settings.initial is not None and screen.folder is not None:
             _say_crash(screen.folder)
         raise
-    print_run(result, as_json=showing.as_json, onward=showing.onward)
+    quiet = showing.display is DisplayKind.NONE
+    print_run(result, as_json=showing.as_json, onward=showing.onward and not quiet)
     return result
 
 

@@ -43,8 +43,11 @@ def describe_run(result: RunResult) -> str:
 def _luck(result: RunResult) -> list[str]:
     """Whether unseen episodes confirm the search's figure: a line where they do not, and why that is usual."""
     words = "" if result.card is None else luck_words(result.card, shlex.quote(result.run))
-    if not words:
+    if result.card is None or not words:
         return []
+    measured = sorted(result.card.luck, key=lambda each: each.measure != "success")
+    if not measured or measured[0].search <= measured[0].unseen:
+        return [f"  luck             {words}"]
     why = f"the search returns the best of {result.candidates} programs on the same few episodes: partly luck"
     return [f"  luck             {words}", f"                   {why}"]
 

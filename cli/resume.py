@@ -109,7 +109,7 @@ def continue_run(
     )
     with desk(screen, asks=asks):
         result = execute(work, screen)
-    print_run(result, as_json=as_json)
+    print_run(result, as_json=as_json, onward=display is not flags.DisplayKind.NONE)
 
 
 def _is_a_baseline(runs_dir: Path, run: str, steps: int | None, *, as_json: bool, trust: bool) -> bool:

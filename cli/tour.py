@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = "memento tour"
 DOMAIN: Final = "hanoi-kinematic"
-SEED: Final = 2         # of whose search the elite solves the task
+SEED: Final = 3         # of whose search the elite solves the task
 BEFORE: Final = """\
 The tour: a Tower of Hanoi without physics, searched by the offline model, which is no language model. It takes about
-half a minute on two idle cores. Below, an evaluator is a program that scores episodes, F is the fitness that it
-gives, p_0 is the first policy, and the elite is the best one so far. The search sees the same few episodes again and
-again; held-out episodes come from seeds that it never used, so only they say how good the elite is.
+80 seconds of CPU time, shared by two processes. Below, an evaluator is a program that scores episodes, F is the fitness
+that it gives, p_0 is the first policy, and the elite is the best one so far. The search sees the same few episodes
+again and again; held-out episodes come from seeds that it never used, so only they say how good the elite is.
 """
 
 
