@@ -84,12 +84,18 @@ class CommandModel:
             environment = {
                 **self._environ, PROMPT_FILE: str(file), ROLE: ask.role, ORDER: ask.order.id, ATTEMPT: str(ask.attempt)
             }
+            # A separate task: a start that is cancelled halfway never ends in asyncio's subprocesses.
+            start = asyncio.ensure_future(asyncio.get_running_loop().subprocess_exec(
+                _Talk, *self._command, env=environment, start_new_session=True
+            ))
             try:
-                transport, talk = await asyncio.get_running_loop().subprocess_exec(
-                    _Talk, *self._command, env=environment, start_new_session=True
-                )
+                transport, talk = await asyncio.shield(start)
             except OSError as error:
                 return b"", f"could not be started: {error.strerror}"
+            except asyncio.CancelledError:
+                with suppress(OSError):
+                    await _end(*await start)
+                raise
             try:
                 return await self._talk(transport, talk, ask.prompt)
             finally:

@@ -13,9 +13,11 @@ from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.events import ProposalMade, VoteCast
 from memento.core.provenance import GIVEN, UNKNOWN
+from memento.mcp_server.spending import Bounds, require_allowed
 from memento.memory.store import RunStore
+from memento.models.spec import parse_spec
 from memento.settings import build_settings
-from memento.settings.effects import contacts
+from memento.settings.effects import contacts, paid_specs
 
 from ..support.language_server import program_reply, sound_reply
 
@@ -129,3 +131,13 @@ def test_the_scripts_of_the_guide_work(tmp_path: Path) -> None:
     (tmp_path / "draft").rename(question.with_suffix(".answer"))
     out, _ = waiting.communicate(timeout=60)
     assert question.read_text() == "What is next?" and out == program_reply("x = 1", "by hand")
+
+
+def test_a_coding_agent_may_not_name_a_program_without_leave() -> None:
+    paid = paid_specs(["command:sh -c anything"])
+    with pytest.raises(UsageError, match="this server may spend nothing"):
+        require_allowed(paid, None)
+    allowed = Bounds(models=(parse_spec("command:./agent.sh"),), most={"calls": 5.0})
+    with pytest.raises(UsageError, match="may not ask the model 'command:sh -c anything'"):
+        require_allowed(paid, allowed)
+    assert require_allowed(paid_specs(["command:./agent.sh"]), allowed) is allowed

@@ -13,7 +13,7 @@ from memento.models import ClientSettings, close_model, make_model
 from memento.models.call_limits import CallLimits
 from memento.models.services import Services
 
-from ..support.services import Act, chat_whole
+from ..support.services import Act, chat_whole, serving
 from .asking import LIMITS, JumpingClock, ask
 
 Notices = list[tuple[str, str]]
@@ -165,3 +165,18 @@ async def until(so: Callable[[], bool]) -> None:
 
 def vars_of(limits: CallLimits) -> dict[str, float]:
     return {"read_s": limits.read_s, "connect_s": limits.connect_s, "outage_s": 1e6}
+
+
+async def test_every_further_attempt_is_reported_with_its_reason() -> None:
+    heard: list[tuple[str, str]] = []
+    async with serving(Act(status=500), Act(status=500), Act(text="done"), dialect="openai-chat") as service:
+        clock = JumpingClock()
+        settings = ClientSettings(limits=LIMITS, elapsed=clock.elapsed, sleep=clock.sleep)
+        model = make_model(f"compatible:lab@{service.url}#m", settings=settings, environ={})
+        settings.services.retried = lambda order, why: heard.append((order, why))
+        reply = await model.complete(ask(order="init/0"))
+        await close_model(model)
+    assert reply.text == "done"
+    assert [order for order, _ in heard] == ["init/0", "init/0"]
+    assert heard[0][1].startswith("attempt 2 of 3, since lab:m ") and "HTTP 500" in heard[0][1]
+    assert heard[1][1].startswith("attempt 3 of 3, since lab:m ")

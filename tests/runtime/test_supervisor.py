@@ -117,7 +117,7 @@ async def test_a_spent_budget_stops_cleanly() -> None:
 
     store = Log()
     assert await supervisor(store, Poor(world())).run() == "budget"
-    assert store.kept[-1] == RunStopped(reason="budget")
+    assert store.kept[-1] == RunStopped(reason="budget", why="3 of 3 calls are spent")
     assert await supervisor(store, Doer(world())).run(store.facts()) == "done"
 
 
