@@ -237,7 +237,7 @@ HEAD = ("role", "what", "calls", "tokens a prompt", "a reply", "tokens in", "tok
 def describe_estimate(found: "Estimate") -> str:
     """What a run would ask of its models, in a table of ranges, with what it assumes."""
     from ..app.estimate import ASSUMPTIONS
-    from ..tui.words import shares_words
+    from ..tui.words import programs_asked, shares_words
 
     settings = found.settings
     models = {role: ", ".join(names) for role, names in found.models.items()}
@@ -248,7 +248,8 @@ def describe_estimate(found: "Estimate") -> str:
     rows = [HEAD, *map(_row, found.parts), ("total", "", *_sums(total))]
     lines += ["", *_aligned(rows), ""]
     if total.cost_usd is None:
-        lines.append(NO_PRICE)
+        programs = programs_asked(settings.as_json())
+        lines.append(f"what {programs[0]} costs is not known, so there is no total" if programs else NO_PRICE)
     if found.expected is not None:
         lines.append(_expected(found.expected))
     lines += _budget(found)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..core.errors import UsageError
 from . import flags
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = "memento tour"
 DOMAIN: Final = "hanoi-kinematic"
+PRESET: Final = "quick"
 SEED: Final = 3         # of whose search the elite solves the task
 BEFORE: Final = """\
 The tour: a Tower of Hanoi without physics, searched by the offline model, which is no language model. It takes about
@@ -23,18 +25,22 @@ def tour(runs: flags.Runs = flags.RUNS, display: flags.Display = flags.DisplayKi
     """Evolve a policy for a small task, film it, and say what to do next."""
     from .execution import StatusOptions, next_commands
     from .new_run import Place, RunArguments, Showing, start
-    from .output import print_note, print_text
+    from .output import print_note, print_text, say
 
     print_note(BEFORE)
     result = start(
-        RunArguments(flags={"domain": DOMAIN, "preset": "quick", "seed": SEED}, assignments=["salt=none"], config=None),
+        RunArguments(flags={"domain": DOMAIN, "preset": PRESET, "seed": SEED}, assignments=["salt=none"], config=None),
         replay=None, loosely=False, trust=False, place=Place(runs_dir=runs, name=None),
         showing=Showing(
             display=display, status=StatusOptions(port=None, host=None), as_json=False, command_line=None, onward=False
         ),
     )
     assert result is not None
-    print_text(f"  film             {_film(result)}")
+    if result.elite is not None:
+        try:
+            print_text(f"  film             {_film(result)}")
+        except UsageError as error:     # a machine that cannot draw has searched all the same
+            say(f"no film: {error}")
     print_note("\n".join(next_commands(result)))
 
 

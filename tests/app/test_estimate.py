@@ -127,6 +127,11 @@ async def test_a_budget_that_ends_the_run_earlier_is_named() -> None:
     assert "budget_calls" not in describe_estimate(await found(budget_calls=2000))
 
 
+async def test_what_a_program_costs_is_not_known_and_no_price_is_asked_for() -> None:
+    text = describe_estimate(await found(model="command:./agent.sh", evaluator="reference"))
+    assert "what command:./agent.sh costs is not known, so there is no total" in text and "prices." not in text
+
+
 # ------------------------------------------------------------------------------------------- from past runs
 
 
