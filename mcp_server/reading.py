@@ -67,7 +67,7 @@ class ReadingTools:
 
         fitness and success are those of the elite on the search's own episodes; reference_fitness and final_success are
         measured on held-out episodes after the search. state is running, paused, done, stopped, out of budget,
-        failed (why says so) or killed. To follow a run, call this with wait_s rather than in a tight loop.
+        failed (error says why) or killed. To follow a run, call this with wait_s rather than in a tight loop.
         """
         folder = run_named(self._runs_dir, run)
         deadline = time.monotonic() + wait_s
@@ -86,9 +86,8 @@ class ReadingTools:
         of_log = {**found.result.as_json(), "stage": status.stage, "settings": settings}
         state = of_log.pop("status")
         del of_log["run"]       # its path
-        of_log |= {"why": status.why} if status.why else {}
         return {
-            **of_run(of_log, own=_is_own(folder, status), error=self._last_words.get(folder)),
+            **of_run(of_log, own=_is_own(folder, status), error=self._last_words.get(folder) or status.why or None),
             "run": folder.name, "folder": str(folder), "status": state, "failures": failures,
         }
 
@@ -235,8 +234,9 @@ def _in_short(folder: Path) -> Result:
         "fitness": elite.fitness if elite is not None else None, "elite": None if elite is None else elite.candidate,
     }
     state = state_of(status.status, live=is_locked(folder))
-    why = {} if not status.why else untrusted(why=status.why)
-    return {"run": folder.name, "state": state, **why, **of_run(of_log, own=_is_own(folder, status))}
+    return {
+        "run": folder.name, "state": state, **of_run(of_log, own=_is_own(folder, status), error=status.why or None)
+    }
 
 
 def _is_own(folder: Path, status: RunStatus) -> bool:
