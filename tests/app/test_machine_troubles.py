@@ -89,7 +89,8 @@ def test_a_full_disk_ends_a_run_with_one_sentence_and_loses_nothing(small_disk: 
     assert "the disk is full; free some space and resume" in sentence
     assert "Traceback" not in done.stderr
     first, result, last = done.stdout.splitlines()
-    assert "killed" in first and "done" in last
+    assert first.endswith((", failed", ", killed")), "the fact that it failed may have found room, or not"
+    assert "done" in last
     assert '"status": "done"' in result
 
 
