@@ -25,7 +25,8 @@ from ..core.values import Contract, Fault, FaultKind, Program
 
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)  # what they hold is theirs
+_SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))  # what they hold is theirs
+_YIELDS = frozenset((ast.Yield, ast.YieldFrom))
 
 
 def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fault | None:
@@ -134,9 +135,10 @@ def _yields(method: _Method) -> bool:
     """Whether the method itself (not a function inside it) yields."""
     level = children([method])
     while level:
-        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in level):
+        kinds = set(map(type, level))
+        if kinds & _YIELDS:
             return True
-        level = children(node for node in level if not isinstance(node, _SCOPES))
+        level = children(level if kinds.isdisjoint(_SCOPES) else [node for node in level if type(node) not in _SCOPES])
     return False
 
 
@@ -279,9 +281,11 @@ def split(text: str) -> tuple[list[Block], list[str]]:
         elif _closes(line, fence):
             blocks.append(Block(language=language, text=_joined(inside), closed=True))
             inside = None
-        else:
+        elif indent:
             lead = len(line) - len(line.lstrip(" "))
             inside.append(line[min(indent, lead) :])
+        else:
+            inside.append(line)
     if inside is not None:
         blocks.append(Block(language=language, text=_joined(inside), closed=False))
     return blocks, prose

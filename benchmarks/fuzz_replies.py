@@ -26,12 +26,12 @@ from ..agents.reply import read_program, within_limit
 from ..agents.writing import Answers
 from ..core.events import Fact, Judge, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
 from ..core.ports import Ask, Reply
+from ..core.programs.line_diff import diff_lines
 from ..core.programs.program_text import (
     MAX_EVALUATOR,
     MAX_PROGRAM,
     MAX_SUMMARY,
     bare,
-    diff_lines,
     difference,
     digest,
     history,

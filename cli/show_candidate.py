@@ -6,7 +6,7 @@ from ..core.call_times import exact_time_words, expected_cpu_s, times_of_all
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
 from ..core.programs.marks import never_ran
-from ..core.programs.program_text import diff_lines
+from ..core.programs.line_diff import diff_lines
 from ..core.text import (
     cost,
     counted,

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from ..core.events import CandidateScored, Fact, InitialChosen
 from ..core.operators import OPERATORS
-from ..core.programs.program_text import LineDiff, diff_lines
+from ..core.programs.line_diff import LineDiff, diff_lines
 from ..core.text import bounded, number, one_line, share
 from ..core.values import JSON, Fault, Operator, Program
 from ..memory.slots import Slot, Slots, ancestors_of

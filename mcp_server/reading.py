@@ -12,7 +12,7 @@ from ..api.record import Run
 from ..api.reporting import UNWANTED, Pictures, load, require_page, write_page
 from ..core.errors import StoreError, UsageError
 from ..core.methods import METHODS
-from ..core.programs.program_text import diff_lines
+from ..core.programs.line_diff import diff_lines
 from ..core.values import Episode, Fault, Score
 from ..domains import titles
 from ..evidence.findings import ArmFinding, find, sentences

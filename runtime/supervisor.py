@@ -75,6 +75,7 @@ class Supervisor:
         self._running: dict[str, dict[str, asyncio.Task[None]]] = {lane.name: {} for lane in self._lanes}
         self._inbox: asyncio.Queue[Fact | BaseException | _Asked] = asyncio.Queue()
         self._paused = False
+        self._uncommitted: list[Fact] = []
         self._stop: str | None = None
         self._why = ""
         self._stop_after: type[Fact] | None = None
@@ -119,8 +120,25 @@ class Supervisor:
                 self._bus.publish([RunStopped(reason=self._stop, why=self._why)])
                 return self._stop
             self._dispatch(group)
-            self._take(await self._inbox.get())
+            await self._take_arrived()
         return "done"
+
+    async def _take_arrived(self) -> None:
+        """Take what arrived, at least one item, in its order; all facts of it are one commit.
+
+        What was decided is carried out after the commit, and nothing is taken that comes after the end.
+        """
+        item = await self._inbox.get()
+        try:
+            while True:
+                self._take(item)
+                if self._stop is not None or self._inbox.empty() or self._keeper.finished(self._state):
+                    return
+                item = self._inbox.get_nowait()
+        finally:
+            facts, self._uncommitted = self._uncommitted, []
+            if facts:
+                self._bus.publish(facts)
 
     def _take(self, item: "Fact | BaseException | _Asked") -> None:
         if isinstance(item, BudgetSpent):
@@ -138,9 +156,9 @@ class Supervisor:
         try:
             decision = self._keeper.decide(self._state, fact)
         except SearchError:
-            self._bus.publish([fact])  # what led here is kept, so that the run shows why it ended
+            self._uncommitted.append(fact)  # what led here is kept, so that the run shows why it ended
             raise
-        self._bus.publish([fact, *decision.facts])
+        self._uncommitted += (fact, *decision.facts)
         self._state = decision.state
         self._queue(decision.orders)
         if self._stop_after is not None and any(isinstance(each, self._stop_after) for each in decision.facts):
@@ -221,10 +239,10 @@ class Supervisor:
                 self._stop_after = STOPS[what]
             case "pause" if not self._paused:
                 self._paused = True
-                self._bus.publish([RunPaused()])
+                self._uncommitted.append(RunPaused())
             case "continue" if self._paused:
                 self._paused = False
-                self._bus.publish([RunContinued()])
+                self._uncommitted.append(RunContinued())
             case _:
                 _log.info("request-without-effect", what=what)
 

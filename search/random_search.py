@@ -169,7 +169,8 @@ class RandomKeeper:
         if not self._plan.racing:
             return decision
         rows = decision.state.slots
-        leaders = {one.generation: best_of(rows[one.generation - 1]) for one in decision.state.trials.open.values()}
+        racing = {one.generation for one in decision.state.trials.open.values()}
+        leaders = {generation: best_of(rows[generation - 1]) for generation in racing}
         for name in tuple(decision.state.trials.open):
             state = decision.state
             trial = state.trials.open[name]
@@ -181,4 +182,5 @@ class RandomKeeper:
 def is_hopeless(trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
     """Whether a trial can no longer be the best of its generation (so far `leader`), or no longer an elite."""
     # The elite's fitness never decreases, so a bound below the current elite also rules out later generations.
-    return falls_behind(trial, leader) or bound(trial) < elite.fitness
+    most = bound(trial)
+    return most < elite.fitness or falls_behind(trial, leader, most)

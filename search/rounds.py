@@ -248,7 +248,8 @@ class Eureka:
 
     def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
         """Whether it cannot be the best of its generation or, for `eureka-elite`, cannot reach the best so far."""
-        return falls_behind(trial, leader) or (self.keeps_best and bound(trial) < elite.fitness)
+        most = bound(trial)
+        return falls_behind(trial, leader, most) or (self.keeps_best and most < elite.fitness)
 
 
 # Zero-shot (paper, section 4): programs from the initial prompt alone, in one round; the best is the result.
@@ -281,7 +282,7 @@ class ZeroShot:
 
     def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
         """Whether it cannot be the best."""
-        return falls_behind(trial, leader)
+        return falls_behind(trial, leader, bound(trial))
 
 
 # Calibration in a robot cell (paper, appendix A): κ_(i+1) from κ_i and what the trials with it showed.

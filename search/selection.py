@@ -65,15 +65,19 @@ def is_hopeless(state: Search, trial: Trial, leader: CandidateState | None) -> b
     A hill-climb proposal must reach the current program. A macro-mutation or tuning must reach the elite and win
     its branch; a crossover must win its branch. If the bound only ties, the slot decides.
     """
+    most = bound(trial)
     if trial.operator is Operator.HILL_CLIMB:
-        return bound(trial) < state.current.fitness
+        return most < state.current.fitness
     least = 0.0 if trial.operator is Operator.CROSSOVER else state.elite.fitness
-    return falls_behind(trial, leader) or bound(trial) < least
+    return most < least or falls_behind(trial, leader, most)
 
 
-def falls_behind(trial: Trial, leader: CandidateState | None) -> bool:
-    """Whether a trial cannot beat `leader`, the best of its branch so far; at equal fitness the lower slot wins."""
-    return leader is not None and (leader.fitness, -leader.slot) > (bound(trial), -trial.slot)
+def falls_behind(trial: Trial, leader: CandidateState | None, most: float) -> bool:
+    """Whether a trial whose F is at most `most` cannot beat `leader`, the best of its branch so far.
+
+    At equal fitness the lower slot wins.
+    """
+    return leader is not None and (leader.fitness, -leader.slot) > (most, -trial.slot)
 
 
 def best_of(slots: tuple[CandidateState | None, ...]) -> CandidateState | None:

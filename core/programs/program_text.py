@@ -3,12 +3,9 @@
 import ast
 import hashlib
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import unified_diff
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, Generic, TypeVar
 
 from ..text import one_line
 from ..values import Fault, FaultKind, Program
@@ -20,6 +17,9 @@ MAX_INTEGER_BITS = 4096  # a longer literal cannot be printed back
 MAX_SUMMARY = 240  # characters of an edit summary
 MAX_FAULT = 300  # characters of a fault's message
 
+FUNCTIONS = 512  # of which it is remembered what their texts say
+LONG_FUNCTION = 6_000  # characters; a longer one is read each time
+
 HISTORY_NAME = "HISTORY"
 HISTORY_METHOD = "hill_climb_history"
 BODIES = ("body", "orelse", "finalbody")  # the fields of a node that hold statements
@@ -28,6 +28,7 @@ _UNSAID = ("kind", "type_comment", "type_ignores", "type_params")  # differ betw
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 HistoryNode = ast.Assign | ast.AnnAssign
+T = TypeVar("T")
 
 
 def parse(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
@@ -55,26 +56,73 @@ def _parse_fresh(program: Program) -> ast.Module | Fault:
         return _not_python(f"line {error.lineno or 0}: {error.msg}")
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes, surrogates, endless nesting
         return _not_python(f"{type(error).__name__}: {error}")
-    return _unprintable(tree) or tree
+    return _unprintable(tree, lines_of(program)) or tree
 
 
-def _unprintable(tree: ast.Module) -> Fault | None:
+def lines_of(program: Program) -> list[str]:
+    """The lines of a program as the positions in its tree count them."""
+    return program.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+class _ByFunction(Generic[T]):
+    """What was found of the latest functions, by their texts: most edits leave most functions as they were.
+
+    The text of a function decides its syntax tree but for positions. Functions with decorators, which may begin on
+    another line than their `@`, and long ones, which would take much memory, are not remembered.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, str], T] = {}
+
+    def of(self, node: ast.FunctionDef, lines: Sequence[str], variant: int, find: Callable[[], T]) -> T:
+        """`find()`, or what it gave for a function of the same text and the same `variant`."""
+        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        if node.decorator_list or len(text) > LONG_FUNCTION:
+            return find()
+        key = (variant, text)
+        found = self._found.pop(key) if key in self._found else find()
+        self._found[key] = found  # the latest one now
+        if len(self._found) > FUNCTIONS:
+            del self._found[next(iter(self._found))]
+        return found
+
+
+_sound = _ByFunction[bool]()
+_said = _ByFunction[str]()
+
+
+def _unprintable(tree: ast.Module, lines: Sequence[str]) -> Fault | None:
     """Why `tree` could not be walked or printed back, if so.
+
+    Functions of the module and methods of its classes that are sound are not walked again with the rest.
+    """
+    def sound(function: ast.FunctionDef, depth: int) -> bool:
+        return _sound.of(function, lines, depth, lambda: _flaw([function], MAX_NESTING - depth) is None)
+
+    holders: tuple[tuple[int, list[Any]], ...] = (
+        (1, tree.body), (2, [one for node in tree.body if type(node) is ast.ClassDef for one in node.body])
+    )
+    return _flaw([tree], MAX_NESTING, {
+        node for depth, nodes in holders for node in nodes if type(node) is ast.FunctionDef and sound(node, depth)
+    })
+
+
+def _flaw(level: list[Any], nesting: int, sound: Container[ast.AST] = ()) -> Fault | None:
+    """Why nodes with at most `nesting` levels could not be walked or printed, if so; those that are `sound` can.
 
     Within the bounds on nesting and integers only f-strings can fail to print, so they alone are printed: printing the
     whole of each reply would take longer than parsing it.
     """
-    level: list[Any] = [tree]
     inside: list[Any] = []  # of f-strings, which are printed with all they hold
     f_strings: list[ast.AST] = []
-    for _ in range(MAX_NESTING):
+    for _ in range(nesting):
         for node in (*level, *inside):
             if type(node) is ast.Constant and type(node.value) is int and node.value.bit_length() > MAX_INTEGER_BITS:
                 return _not_python(f"an integer of more than {MAX_INTEGER_BITS} bits")
         found = [node for node in level if type(node) is ast.JoinedStr]
         f_strings += found
         inside = children((*inside, *found))
-        level = children(node for node in level if type(node) is not ast.JoinedStr)
+        level = children(node for node in level if type(node) is not ast.JoinedStr and node not in sound)
         if not level and not inside:
             return next((text for text in map(unparse, f_strings) if isinstance(text, Fault)), None)
     return _not_python(f"nested more than {MAX_NESTING} levels deep")
@@ -197,15 +245,16 @@ def digest(program: Program) -> str:
     SHA-256 of the normalised syntax tree; of the text itself where it does not parse.
     """
     tree = parse(program)
-    return program.digest if isinstance(tree, Fault) else shape(tree)
+    return program.digest if isinstance(tree, Fault) else shape(tree, lines=lines_of(program))
 
 
-def shape(node: ast.AST, *, numbers: bool = True) -> str:
+def shape(node: ast.AST, *, numbers: bool = True, lines: Sequence[str] = ()) -> str:
     """SHA-256 of a syntax tree without its positions, history and bare strings: equal for equal code.
 
-    Without `numbers` all numbers, their signs and flags are alike.
+    Without `numbers` all numbers, their signs and flags are alike. With the `lines` of its text, functions that were
+    read before are not read again.
     """
-    text = "\x00".join(_tokens(node, numbers=numbers)) + "\x00"
+    text = f"{_said_by(node, numbers, lines)}\x00"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -213,7 +262,7 @@ def shape(node: ast.AST, *, numbers: bool = True) -> str:
 def structure(program: Program) -> str:
     """The same for programs that differ in numbers alone, such as a tuned copy; of others as `digest`."""
     tree = parse(program)
-    return program.digest if isinstance(tree, Fault) else shape(tree, numbers=False)
+    return program.digest if isinstance(tree, Fault) else shape(tree, numbers=False, lines=lines_of(program))
 
 
 @lru_cache(maxsize=64)
@@ -277,25 +326,36 @@ def _is_talk(statement: ast.stmt, holder: ast.AST) -> bool:
     return isinstance(holder, ast.ClassDef) and isinstance(statement, FunctionNode) and statement.name == HISTORY_METHOD
 
 
-def _tokens(root: ast.AST, *, numbers: bool = True) -> Iterator[str]:
-    """An unambiguous flat text of a syntax tree, without recursion."""
-    stack: list[object] = [root]
+def _said_by(root: ast.AST, numbers: bool, lines: Sequence[str] = ()) -> str:
+    """An unambiguous flat text of a syntax tree, without recursion into anything but a function of these `lines`."""
+    found: list[str] = []
+    stack: list[Any] = [root]
     while stack:
         item = stack.pop()
+        kind = type(item)
+        names = _NAMES.get(kind)
         if not numbers and _is_number(item):
-            yield "a number"
-        elif isinstance(item, ast.AST):
-            yield type(item).__name__
-            for name in reversed(item._fields):
-                if name in BODIES and isinstance(getattr(item, name, None), list):
-                    stack.append(_plain(item, name))
-                elif name not in _UNSAID:
-                    stack.append(getattr(item, name, None))
-        elif isinstance(item, list):
-            yield f"[{len(item)}"
-            stack.extend(reversed(item))
+            found.append("a number")
+        elif kind is ast.FunctionDef and lines:
+            found.append(_said.of(item, lines, numbers, partial(_said_by, item, numbers)))
+        elif names is not None:
+            found.append(kind.__name__)
+            for name in names:
+                value = getattr(item, name, None)
+                stack.append(_plain(item, name) if name in BODIES and type(value) is list else value)
+        elif kind is list:
+            found.append(f"[{len(item)}")
+            stack += reversed(item)
         else:
-            yield f"{type(item).__name__}:{item!r}"
+            found.append(f"{kind.__name__}:{item!r}")
+    return "\x00".join(found)
+
+
+_NAMES: Mapping[type, tuple[str, ...]] = {
+    kind: tuple(name for name in reversed(kind._fields) if name not in _UNSAID)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}  # the fields of a node that say something, the last first
 
 
 def _is_number(item: object) -> bool:
@@ -319,41 +379,3 @@ def _functions(program: Program) -> Mapping[str, str]:
             methods = [method for method in _plain(node, "body") if isinstance(method, FunctionNode)]
             found.update((method.name, shape(method)) for method in methods)
     return found
-
-
-# What differs between two texts, line by line, in a time that nobody's text can drive up.
-
-
-MAX_LINES = 2000  # of each text; difflib takes cubic time for the same lines in another order, 0.3 s at this length
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineDiff:
-    """The lines of a unified diff with their "+", "-", "@@" or blank, without its two lines of names.
-
-    `lines` is empty for equal texts, and where a text has more than MAX_LINES: then there is a `note` that says so,
-    and `added` and `removed` count the lines that only one text has, whatever their order.
-    """
-
-    added: int
-    removed: int
-    lines: tuple[str, ...] = ()
-    note: str = ""
-
-
-def diff_lines(old: str, new: str, *, context: int = 3) -> LineDiff:
-    """What changed from `old` to `new`. Takes linear time for texts of more than MAX_LINES lines."""
-    before, now = old.splitlines(), new.splitlines()
-    if before == now:
-        return LineDiff(added=0, removed=0)
-    if max(len(before), len(now)) > MAX_LINES:
-        had, has = Counter(before), Counter(now)
-        added, removed = (has - had).total(), (had - has).total()
-        note = f"too long for a comparison line by line: {added:,} lines were added, {removed:,} removed"
-        return LineDiff(added=added, removed=removed, note=note)
-    lines = tuple(unified_diff(before, now, lineterm="", n=context))[2:]
-    return LineDiff(
-        added=sum(line.startswith("+") for line in lines),
-        removed=sum(line.startswith("-") for line in lines),
-        lines=lines,
-    )

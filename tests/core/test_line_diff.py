@@ -5,7 +5,7 @@ from difflib import unified_diff
 
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.programs.program_text import MAX_LINES, diff_lines
+from memento.core.programs.line_diff import MAX_LINES, diff_lines
 
 texts = st.lists(st.sampled_from(["a", "b", "++", "-x", "", "@@"]), max_size=12).map("\n".join)
 

@@ -13,7 +13,7 @@ from memento.core.events import (
     EliteChanged,
     VoteCast,
 )
-from memento.core.programs.program_text import diff_lines
+from memento.core.programs.line_diff import diff_lines
 from memento.core.text import DASH
 from memento.core.values import Operator, Program
 from memento.evidence import page_tables, tables

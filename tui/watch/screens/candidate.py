@@ -16,7 +16,7 @@ from textual.widgets import Static, TabbedContent, TabPane
 from ....core.errors import MementoError
 from ....core.metrics import NEVER
 from ....core.order_ids import SEARCH, parse
-from ....core.programs.program_text import diff_lines as line_diff
+from ....core.programs.line_diff import diff_lines as line_diff
 from ....core.text import cost, counted, number, one_line, success_and_return, tokens_of_call
 from ....core.values import JSON, Program
 from ....memory.lookup import Record, find, parents_of
