@@ -3,15 +3,19 @@
     memento bench overhead --json
     python -m memento.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 20] [--json]
 
-Method `random`, whose proposals wait only for a free slot. A server in another process, whose CPU is not
-counted, answers every call after a fixed latency with a new valid program. An episode is 5 ms of waiting, so
-that only the controller's work shows. For each number of calls in flight:
+Method `random`, whose proposals wait only for a free slot. A server in another process, whose CPU is not counted,
+answers every call after a fixed latency with a new valid program. An episode is 5 ms of waiting in a process of a pool,
+so that only the controller's work shows. A plain loop does the same calls and episodes in the same process: asyncio
+tasks that call the client, read the block, hand its text to a process of the pool, and write a line. For each number of
+calls in flight:
 
     share_of_ideal             (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time.
                                The first and the last round are in it.
     cpu_ms_per_candidate       CPU of the controller process, from the order to the scored candidate
     client_cpu_ms_per_call     of that, the share of the client libraries: the same calls without MEMENTO
     own_cpu_ms_per_candidate   the rest, MEMENTO's share
+    plain_cpu_ms_per_candidate CPU of the plain loop for the same
+    cpu_over_plain_loop        the ratio of the two, which a busy machine changes little
     import_floor_mb            resident memory once everything is imported and one call was made
     controller_peak_mb         peak resident memory of the controller process, client libraries included
     above_floor_mb             the difference: the memory of the run itself
@@ -20,11 +24,15 @@ that only the controller's work shows. For each number of calls in flight:
 import argparse
 import asyncio
 import json
+import multiprocessing
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -54,13 +62,30 @@ EPISODE_S = 0.005
 WORKERS = 4
 
 
+def episode(program: str) -> int:
+    """An episode that takes time but no CPU, in a process of a pool; its number of steps."""
+    time.sleep(EPISODE_S)
+    return 100
+
+
+@contextmanager
+def episodes() -> Iterator[Executor]:
+    """The processes that episodes are in."""
+    with ProcessPoolExecutor(WORKERS, mp_context=multiprocessing.get_context("spawn")) as processes:
+        list(processes.map(episode, [""] * 4 * WORKERS))     # all have begun
+        yield processes
+
+
 class FreePool:
-    """Episodes that take time but no CPU, and scores that take neither."""
+    """Episodes and scores that cost this process nothing but to ask for them."""
+
+    def __init__(self, processes: Executor) -> None:
+        self._processes = processes
 
     async def roll(self, task: RollTask) -> Episode:
         """An episode that never succeeds."""
-        await asyncio.sleep(EPISODE_S)
-        return Episode(index=task.index, seed=task.seed, steps=100, ended_by="horizon", success=False)
+        steps = await asyncio.get_running_loop().run_in_executor(self._processes, episode, task.program.text)
+        return Episode(index=task.index, seed=task.seed, steps=steps, ended_by="horizon", success=False)
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
         """A middling score."""
@@ -114,9 +139,31 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
         f"compatible:bench@http://127.0.0.1:{port}/v1#none", settings=ClientSettings(in_flight=in_flight), environ={}
     )
     await model.complete(Ask(order=Order(id="warm"), attempt=0, role="proposer", prompt="warm up"))
-    exclude_loaded_from_gc()      # as a run does
-    forget_peak()
-    floor_mb = peak_mb()
+    with episodes() as processes:
+        exclude_loaded_from_gc()      # as a run does
+        forget_peak()
+        floor_mb = peak_mb()
+        wall, cpu, prompt = await controller(model, processes, in_flight, rounds)
+        run_mb = peak_mb()
+        plain_cpu = await plain_loop(port, processes, [prompt] * calls, in_flight)
+    client_cpu = await calls_alone(model, [prompt] * calls)
+    await close_model(model)
+    return {
+        "candidates": calls,
+        "share_of_ideal": round(rounds * latency_s / wall, 4),
+        "cpu_ms_per_candidate": round(1e3 * cpu / calls, 2),
+        "client_cpu_ms_per_call": round(1e3 * client_cpu / calls, 2),
+        "own_cpu_ms_per_candidate": round(1e3 * (cpu - client_cpu) / calls, 2),
+        "plain_cpu_ms_per_candidate": round(1e3 * plain_cpu / calls, 2),
+        "cpu_over_plain_loop": round(cpu / plain_cpu, 3),
+        "import_floor_mb": round(floor_mb, 1),
+        "controller_peak_mb": round(run_mb, 1),
+        "above_floor_mb": round(run_mb - floor_mb, 1),
+    }
+
+
+async def controller(model: Model, processes: Executor, in_flight: int, rounds: int) -> tuple[float, float, str]:
+    """Wall and CPU seconds of a run, and one of its prompts."""
     with tempfile.TemporaryDirectory() as folder:
         clock = SystemClock()
         with RunStore.create(Path(folder) / "run", clock=clock) as store:
@@ -133,26 +180,44 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
                     prompt = fact.call.prompt.text
 
             bus.subscribe(on_fact)
-            supervisor = Supervisor(keeper=Sequencer(_plan(in_flight, rounds)), bus=bus, lanes=_lanes(model, in_flight))
+            supervisor = Supervisor(
+                keeper=Sequencer(_plan(in_flight, rounds)), bus=bus, lanes=_lanes(model, processes, in_flight)
+            )
             wall, cpu = time.perf_counter(), time.process_time()
             status = await supervisor.run()
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    run_mb = peak_mb()
-    client_cpu = await calls_alone(model, [prompt] * calls)
-    await close_model(model)
     made = sum(not fact.candidate.fault for fact in scored if parse(fact.candidate.id).branch == RANDOM)
-    if status != "done" or made != calls:
-        raise RuntimeError(f"the run ended as {status!r} with {made} of {calls} candidates")
-    return {
-        "candidates": calls,
-        "share_of_ideal": round(rounds * latency_s / wall, 4),
-        "cpu_ms_per_candidate": round(1e3 * cpu / calls, 2),
-        "client_cpu_ms_per_call": round(1e3 * client_cpu / calls, 2),
-        "own_cpu_ms_per_candidate": round(1e3 * (cpu - client_cpu) / calls, 2),
-        "import_floor_mb": round(floor_mb, 1),
-        "controller_peak_mb": round(run_mb, 1),
-        "above_floor_mb": round(run_mb - floor_mb, 1),
-    }
+    if status != "done" or made != in_flight * rounds:
+        raise RuntimeError(f"the run ended as {status!r} with {made} of {in_flight * rounds} candidates")
+    return wall, cpu, prompt
+
+
+async def plain_loop(port: int, processes: Executor, prompts: Sequence[str], in_flight: int) -> float:
+    """CPU seconds of this process for the same calls and episodes in the loop that one writes without MEMENTO."""
+    from openai import AsyncOpenAI
+
+    waiting = iter(prompts)
+    with tempfile.TemporaryFile("w") as log:
+        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none") as client:
+
+            async def work() -> None:
+                for prompt in waiting:
+                    reply = await client.chat.completions.create(
+                        model="none", messages=[{"role": "user", "content": prompt}]
+                    )
+                    text = reply.choices[0].message.content or ""
+                    found = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+                    assert found is not None
+                    compile(found[1], "program", "exec")
+                    steps = await asyncio.get_running_loop().run_in_executor(processes, episode, found[1])
+                    log.write(json.dumps({"prompt": prompt, "reply": text, "steps": steps, "fitness": 0.5}) + "\n")
+                    log.flush()
+
+            began = time.process_time()
+            async with asyncio.TaskGroup() as group:
+                for _ in range(in_flight):
+                    group.create_task(work())
+            return time.process_time() - began
 
 
 def peak_mb() -> float:
@@ -189,12 +254,12 @@ def _plan(in_flight: int, rounds: int) -> RunPlan:
     )
 
 
-def _lanes(model: Model, in_flight: int) -> tuple[Lane, ...]:
+def _lanes(model: Model, processes: Executor, in_flight: int) -> tuple[Lane, ...]:
     domain = load("hanoi")
     brief = domain.brief(domain.options({}, preset="quick"))
     initiator = Initiator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract,
                           limits=policy_limits_in_words())
-    pool = FreePool()
+    pool = FreePool(processes)
     rollouts: dict[type[Order], Agent] = {
         Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
     }
@@ -218,7 +283,7 @@ def measure(
             for number in in_flight:
                 command = [*me, "--port", port, "--in-flight", str(number), *settings]
                 done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
-                figures[str(number)] = json.loads(done.stdout)
+                figures[str(number)] = json.loads(done.stdout.splitlines()[-1])     # after notes on the service
         finally:
             server.kill()
     return {"latency_s": latency_s, "episode_s": EPISODE_S, "rounds": rounds, "calls_in_flight": figures}

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from ..core.call_times import exact_time_words, expected_cpu_s, times_of_all
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
-from ..core.programs.marks import never_ran
 from ..core.programs.line_diff import diff_lines
+from ..core.programs.marks import never_ran
 from ..core.text import (
     cost,
     counted,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from memento.agents.reply import check
 from memento.core.programs.program_text import (
     MAX_FAULT,
+    MAX_NESTING,
     MAX_PROGRAM,
     MAX_SUMMARY,
     bare,
@@ -15,6 +16,8 @@ from memento.core.programs.program_text import (
     digest,
     history,
     parse,
+    shape,
+    structure,
     summary_of,
 )
 from memento.core.values import Contract, Fault, FaultKind, Program
@@ -154,6 +157,34 @@ def test_talk_does_not_change_the_digest(one: str, two: str) -> None:
 @pytest.mark.parametrize(("one", "two"), DIFFERENT)
 def test_code_changes_the_digest(one: str, two: str) -> None:
     assert digest(Program(one)) != digest(Program(two))
+
+
+FUNCTIONS = (
+    "def step(self):\n    'talk'\n    return -1\n", "def step(self):\n    return f'{self!r:>{2}}'\n",
+    "def step(self): return 1\r\n", "@step\ndef step(self):\n    return 1\n",
+    "def step(self):\n    def inner():\n        return 1\n    return inner\n", "HISTORY = ['a']\n", "x = 1; y = 2\n",
+    "def hill_climb_history(self):\n    return 'a'\n", "text = '''\ndef step(self): return 1\n'''\n", "# \f\n",
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(FUNCTIONS), st.booleans()), max_size=5))
+@settings(deadline=None)
+def test_a_function_that_was_read_before_says_the_same_in_every_program(parts: list[tuple[str, bool]]) -> None:
+    text = "".join(
+        "class A:\n    pass\n" + "".join(f"    {line}" for line in part.splitlines(keepends=True)) if inside else part
+        for part, inside in parts
+    )
+    tree = parse(Program(text))
+    assert isinstance(tree, Fault) or digest(Program(text)) == shape(tree)
+    assert isinstance(tree, Fault) or structure(Program(text)) == shape(tree, numbers=False)
+
+
+@pytest.mark.parametrize("text", ["def f():\n return {}1\n", "class A:\n def f():\n  return {}1\n"])
+def test_a_function_that_was_read_at_another_depth_may_be_nested_as_deeply_as_before(text: str) -> None:
+    signs = {holder: [n for n in range(MAX_NESTING) if not isinstance(parse(Program(holder.format("-" * n))), Fault)]
+             for holder in ("x = {}1\n", text)}
+    levels = text.count("\n") - 1      # that a statement of the function is below one of the module
+    assert [len(found) for found in signs.values()] == [len(signs["x = {}1\n"]), len(signs["x = {}1\n"]) - levels]
 
 
 def test_bare_programs_cannot_plead() -> None:

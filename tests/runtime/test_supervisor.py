@@ -8,10 +8,14 @@ from memento.core.errors import BudgetSpent, MementoError, RolloutError, Service
 from memento.core.events import (
     CandidateScored,
     EliteChanged,
+    EpisodeEnded,
+    EpisodeScored,
     Examine,
     Fact,
     Judge,
     Order,
+    ProposalFailed,
+    ProposalMade,
     Propose,
     ProposeEvaluator,
     Roll,
@@ -37,6 +41,7 @@ PLAN = RunPlan(
     search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E"), racing=True),
     final_seeds=(9,),
 )
+ANSWERS = (ProposalMade, ProposalFailed, EpisodeEnded, EpisodeScored)
 KINDS = (Propose, ProposeEvaluator, Judge, Roll, ScoreEpisode, Examine)
 
 
@@ -85,6 +90,33 @@ async def test_resuming_after_a_crash_at_any_fact_gives_the_same_elites_and_repe
     assert await supervisor(resumed, doer).run(resumed.facts()) == "done"
     assert elites(resumed.kept) == elites(whole.kept)
     assert not answered & set(doer.asked)
+
+
+async def test_answers_that_arrive_together_are_one_commit_before_anyone_hears_of_them() -> None:
+    commits: list[list[Fact]] = []
+
+    class Counting(Log):
+        def append(self, facts: Iterable[Fact]) -> None:
+            commits.append(list(facts))
+            super().append(commits[-1])
+
+    class AtOnce(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            return self.world.answer(order)
+
+    store = Counting()
+    bus = EventBus(store)
+    heard: list[Fact] = []
+
+    def listener(fact: Fact) -> None:
+        assert fact in commits[-1]
+        heard.append(fact)
+
+    bus.subscribe(listener)
+    assert await supervisor(store, AtOnce(world()), limit=3, bus=bus).run() == "done"
+    assert heard == store.kept
+    answers = [sum(not fact.interim and isinstance(fact, ANSWERS) for fact in facts) for facts in commits]
+    assert max(answers) == 3 and sum(answers) > len(commits)
 
 
 async def test_a_log_of_other_rules_is_refused() -> None:
