@@ -50,8 +50,16 @@ def question(situation: str, rest: str, again: str = "") -> Question:
 
 def _common(first: str, second: str) -> int:
     """The length of the longest common beginning of two texts."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((place for place, (one, other) in pairs if one != other), min(len(first), len(second)))
+    same, end = 0, min(len(first), len(second))
+    if first[:end] == second[:end]:
+        return end
+    while end - same > 1:   # equal up to `same`, and not up to `end`
+        middle = (same + end) // 2
+        if first[same:middle] == second[same:middle]:
+            same = middle
+        else:
+            end = middle
+    return same
 
 
 Keep = Callable[[AskedAgain], None]

@@ -8,6 +8,7 @@ library only: the process of a program imports it.
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 NAME = "__ran__"  # the bytes that the marks set, one for each place; in the program's own globals
@@ -37,6 +38,7 @@ def marked(text: str, filename: str) -> tuple[ast.Module, int] | None:
     return (tree, len(bodies)) if bodies else None
 
 
+@lru_cache(maxsize=64)  # a parent is in the prompts of each of its children
 def places_of(text: str) -> tuple[MarkedBody, ...]:
     """The places that `marked` marks, in the same order; none where the text does not parse or cannot be marked."""
     if NAME in text:
