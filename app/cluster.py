@@ -56,13 +56,16 @@ class Machines:
     def pool(
         self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int, trajectories: Path,
         observer: Observer | None = None, python: str | None = None, domains: Mapping[str, str] | None = None,
-        stays: Callable[[RollTask], bool] | None = None,
+        stays: Callable[[RollTask], bool] | None = None, warm: str | None = None,
     ) -> ProcessPool | ClusterPool:
-        """A pool on these machines; `workers` counts those of this machine. See ClusterPool for `stays`."""
+        """A pool on these machines; `workers` counts those of this machine, which `warm` concerns as well.
+
+        See ProcessPool for `warm`, and ClusterPool for `stays`.
+        """
         if self.link is None:
             return ProcessPool(
                 domain=domain, splits=splits, workers=workers, trajectories=trajectories, observer=observer,
-                python=python, domains=domains,
+                python=python, domains=domains, warm=warm,
             )
         return ClusterPool(
             self.link, domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python,

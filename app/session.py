@@ -200,6 +200,7 @@ class Session:
             observer=observer,
             python=interpreter_of(work.domain, work.settings.options, work.settings.provenance),
             stays=staying(work.settings),
+            warm="search" if work.recorded.tape is None else None,      # a replay waits for no model
         )
 
     @asynccontextmanager

@@ -45,7 +45,7 @@ STAGES: Mapping[str, str] = {
     "done": "done",
 }
 STATE_ROLES: Mapping[str, str] = {"running": GOOD, "paused": WARN, "done": ACCENT, "killed": BAD, "failed": BAD}
-DOING: Mapping[str, str] = {"roll": "rolls out", "score": "scores", "examine": "examines"}
+DOING: Mapping[str, str] = {"roll": "rolls out", "score": "scores", "examine": "examines", "warm": "warms up"}
 GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
 NOT_ISOLATED = "NOT ISOLATED"
 BARS = "▁▂▃▄▅▆▇█"

@@ -28,6 +28,7 @@ _log = structlog.get_logger("memento.rollouts")
 TRIES: Final = 2            # of a task
 STARTS: Final = 5           # of a worker, before it counts as one that cannot start
 START_PAUSE_S: Final = 0.1  # before the second of them; it doubles
+WARM_AFTER_S: Final = 1.0   # without a task, as while the first prompt is out
 IDLE_SEEDS: Final = (1, 2, 3)   # of the episodes that show whether a simulator works at all
 
 
@@ -77,6 +78,7 @@ class _Slot:
     def __init__(self, index: int) -> None:
         self.index = index
         self.worker: WorkerHandle | None = None
+        self.used = False
 
 
 class ProcessPool:
@@ -85,18 +87,20 @@ class ProcessPool:
     `domain` is an import string "module:attribute", resolved in the workers only. `splits` maps the
     name of each split to its environment's options; `domains` names the domains of splits of another one.
     Trajectories go to the folder `trajectories`. `python` is the interpreter of the workers and of the programs, by
-    default this one.
+    default this one. Workers that have nothing to do at first make the environment of the split `warm` meanwhile.
     """
 
     def __init__(self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int,
                  trajectories: Path, limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None,
-                 python: str | None = None, domains: Mapping[str, str] | None = None) -> None:
+                 python: str | None = None, domains: Mapping[str, str] | None = None, warm: str | None = None) -> None:
         self._start: dict[str, object] = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
             "domains": dict(domains or {}),
             "trajectories": str(trajectories.resolve()), "limits": asdict(limits),
         }
         self._python = python
+        self._warm = warm
+        self._warming: asyncio.Task[None] | None = None
         self._splits = frozenset(splits)
         self._warned = False
         self._works: set[str] = set()   # splits whose simulator runs without a program
@@ -123,6 +127,8 @@ class ProcessPool:
         except BaseException:
             await self._close()
             raise
+        if self._warm is not None:
+            self._warming = asyncio.create_task(self._warm_up(self._warm))
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -132,6 +138,9 @@ class ProcessPool:
 
     async def _close(self) -> None:
         self._closed = True
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
@@ -216,6 +225,21 @@ class ProcessPool:
         message = {"do": do, "key": episode.trajectory, "seed": episode.seed}
         return messages.score_of(await self._call(message, evaluator, episode.trajectory))
 
+    async def _warm_up(self, split: str) -> None:
+        """Have every worker that was not used yet make its environment. What fails is left to the first episode."""
+        await asyncio.sleep(WARM_AFTER_S)
+        async with asyncio.TaskGroup() as group:
+            for slot in [slot for slot in self._idle if not slot.used]:
+                self._idle.remove(slot)
+                group.create_task(self._warmed(slot, split))
+
+    async def _warmed(self, slot: _Slot, split: str) -> None:
+        try:
+            with suppress(WorkerLost, RolloutError):
+                await self._try(slot, {"do": "warm", "split": split}, Program(""), split)
+        finally:
+            self._release(slot)
+
     # ------------------------------------------------------------------------------------ workers
 
     async def _call(self, message: messages.Message, program: Program, order: str) -> messages.Message:
@@ -288,6 +312,7 @@ class ProcessPool:
 
     async def _try(self, slot: _Slot, message: messages.Message, program: Program, order: str) -> messages.Message:
         """One try on this slot's worker. Raises WorkerLost, with the slot left empty."""
+        slot.used = True
         worker = await self._filled(slot)
         blob = program.text.encode("utf-8", "surrogatepass")
 

@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -58,7 +58,7 @@ from .simulating import failure_of, simulating
 # Whether one program, and one evaluator, can run in two environments: in a domain's own and in its cheap twin.
 
 
-SEED = 1    # of the episode that is begun for a look at the recording
+SEED = 1    # of an episode that is begun for a look at the recording, or to warm the simulator
 
 
 def difference_of(environment: Environment, twin: Environment) -> str:
@@ -193,6 +193,8 @@ class Worker:
         match request["do"]:
             case "roll":
                 return self._roll(request, program)
+            case "warm":
+                return self._warm_up(request["split"])
             case "idle":
                 return {"done": {"problem": self._why_broken(request["split"], int(request["seed"]))}}
             case "probes":
@@ -205,6 +207,20 @@ class Worker:
                 return {"done": self._sheets().make(request, self._folder)}
             case _:
                 return self._apply(request, program)
+
+    def _warm_up(self, split: str) -> messages.Message:
+        """Make the environment and begin an episode in it, which also compiles what is compiled on first use.
+
+        What fails here fails in the first episode again, and is reported there.
+        """
+        with suppress(SimulatorFailed, InvalidAction), simulating():
+            environment = self._environment(split)
+            environment.reset(index=0, seed=SEED)
+            environment.observe()
+            action = neutral_action(environment)
+            if action is not None:
+                environment.step(action)
+        return {"done": {}}
 
     def _record_probes(self, request: Mapping[str, Any]) -> messages.Message:
         """The probes of the run: no program takes part."""

@@ -119,6 +119,34 @@ async def test_splits_with_equal_options_share_an_environment(make_pool, tmp_pat
     assert [activity.phase for activity in seen].count("environment") == 2
 
 
+async def test_workers_without_a_task_make_their_environment_meanwhile(make_pool, tmp_path, short_limits):
+    tasks = [task(hostile.GOOD, number) for number in range(5)]
+    async with make_pool() as cold:
+        expected = [(await cold.roll(each)).steps for each in tasks]
+    seen = []
+
+    def made() -> list[tuple[int, str]]:
+        return sorted((each.worker, each.doing) for each in seen if each.phase == "environment")
+
+    pool = ProcessPool(domain="toy_domain:DOMAIN", splits={"search": {"horizon": 20}}, workers=2, warm="search",
+                       limits=short_limits(), trajectories=tmp_path / "warm", observer=seen.append)
+    async with pool:
+        first = await pool.roll(tasks[0])
+        await until(lambda: len(made()) == 2 and len(pool._idle) == 2, 60)
+        others = await asyncio.gather(*map(pool.roll, tasks[1:]))
+    assert made() == [(0, "roll"), (1, "warm")], "the worker that was used already is not warmed"
+    assert [each.steps for each in (first, *others)] == expected
+
+
+async def test_what_fails_while_a_worker_warms_up_is_reported_by_the_first_episode(make_pool, tmp_path, short_limits):
+    make_pool()
+    async with ProcessPool(domain="toy_domain:DOMAIN", splits={"search": {"trap": "raise"}}, workers=1,
+                           warm="search", limits=short_limits(), trajectories=tmp_path / "warm") as pool:
+        await until(lambda: pool._slots[0].used and pool._idle, 60)
+        with pytest.raises(RolloutError):
+            await pool.roll(task(hostile.GOOD))
+
+
 async def test_an_observer_sees_the_steps_of_a_long_episode(make_pool):
     seen = []
     async with make_pool(observer=seen.append) as pool:
