@@ -1,9 +1,18 @@
-"""The controller against a plain loop that does the same: a ratio of CPU times in one process, and no time."""
+"""What a candidate costs the controller, as ratios of CPU times in one process: to a plain loop, and late to early."""
 
+import time
+from collections import deque
 from typing import Any
 
 import pytest
 from memento.benchmarks.overhead import measure
+from memento.core.events import CandidateScored, Withdraw
+from memento.core.values import Program
+from memento.search.memento import GenerationBudget
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
+
+from ..support.keeper_world import World
 
 MOST = 2.0      # it is 1.7; a feature that takes one millisecond for each candidate adds 0.15
 
@@ -13,3 +22,29 @@ MOST = 2.0      # it is 1.7; a feature that takes one millisecond for each candi
 def test_the_controller_costs_less_than_twice_a_plain_loop() -> None:
     figures: Any = measure(in_flight=(16,), latency_s=0.1, rounds=8)["calls_in_flight"]
     assert 0.5 < figures["16"]["cpu_over_plain_loop"] < MOST, figures
+
+
+@pytest.mark.slow
+def test_a_candidate_costs_the_keeper_as_much_late_in_a_search_as_early() -> None:
+    keeper, world = Sequencer(RunPlan(
+        method=KEEPERS["memento"],
+        slots=GenerationBudget(generations=40, hill_climb=40, macro=40, crossover=20),
+        search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E"), racing=True, duplicates=True),
+        final_seeds=(9,),
+    )), World(4)
+    decision = keeper.start()
+    waiting = deque(decision.orders)
+    state, spent, costs = decision.state, 0.0, []       # CPU time up to each candidate
+    while not keeper.finished(state):
+        answer = world.answer(waiting.popleft())
+        begun = time.process_time()
+        decision = keeper.decide(state, answer)
+        spent += time.process_time() - begun
+        state = decision.state
+        withdrawn = {order.target for order in decision.orders if isinstance(order, Withdraw)}
+        waiting = deque(order for order in waiting if order.id not in withdrawn) if withdrawn else waiting
+        waiting += [order for order in decision.orders if not isinstance(order, Withdraw)]
+        costs += [spent for fact in decision.facts if isinstance(fact, CandidateScored)]
+    quarter = len(costs) // 4
+    early, late = costs[2 * quarter] - costs[quarter], costs[-1] - costs[-1 - quarter]    # after the caches have filled
+    assert len(costs) == 4000 and late < 2 * early, (early, late)
