@@ -14,7 +14,7 @@ calls in flight:
     cpu_ms_per_candidate       CPU of the controller process, from the order to the scored candidate
     client_cpu_ms_per_call     of that, the share of the client libraries: the same calls without MEMENTO
     own_cpu_ms_per_candidate   the rest, MEMENTO's share
-    plain_cpu_ms_per_candidate CPU of the plain loop for the same
+    plain_cpu_ms_per_candidate CPU of the plain loop for the same, half of it before the run and half after it
     cpu_over_plain_loop        the ratio of the two, which a busy machine changes little
     import_floor_mb            resident memory once everything is imported and one call was made
     controller_peak_mb         peak resident memory of the controller process, client libraries included
@@ -141,11 +141,14 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
     await model.complete(Ask(order=Order(id="warm"), attempt=0, role="proposer", prompt="warm up"))
     with episodes() as processes:
         exclude_loaded_from_gc()      # as a run does
+        _, _, prompt = await controller(model, processes, in_flight, rounds=1)
+        before, after = [prompt] * (calls // 2), [prompt] * (calls - calls // 2)     # the load of a machine drifts
+        plain_cpu = await plain_loop(port, processes, before, in_flight)
         forget_peak()
         floor_mb = peak_mb()
-        wall, cpu, prompt = await controller(model, processes, in_flight, rounds)
+        wall, cpu, _ = await controller(model, processes, in_flight, rounds)
         run_mb = peak_mb()
-        plain_cpu = await plain_loop(port, processes, [prompt] * calls, in_flight)
+        plain_cpu += await plain_loop(port, processes, after, in_flight)
     client_cpu = await calls_alone(model, [prompt] * calls)
     await close_model(model)
     return {
