@@ -21,6 +21,8 @@ ABSENT = "-"
 
 def title_of(parent: CandidateState, order: Propose) -> str:
     """What a parent is: the elite, the winner of the climb, the best macro-mutation, or a program of a generation."""
+    if parse(parent.id).island not in (0, parse(order.id).island):
+        return "the elite of another search for the same task, which began with the same first policy"
     proposal = OPERATORS[parent.operator].proposal
     if parent.id == order.elite:
         if parent.operator is Operator.INITIAL:

@@ -59,6 +59,8 @@ def plan_of(
             proven_tuning=rules >= 7,
             latest_of_equals=rules >= 5 and settings.model != "offline",
             varied_crossovers=rules >= 7,
+            islands=settings.islands,
+            dealing=settings.island_dealing,
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),
         initial=initial,

@@ -29,7 +29,7 @@ from ..memory.pace import pace_of, slow_candidates, start_up_s
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
-from ..tui.fact_words import choice_words
+from ..tui.fact_words import choice_words, islands_words
 from ..tui.words import (
     domain_words,
     ended_words,
@@ -37,6 +37,7 @@ from ..tui.words import (
     gate_report_words,
     isolation,
     nodes_words,
+    of_islands,
     pace_words,
     sparkline,
     tests_words,
@@ -63,7 +64,7 @@ def describe_run(
     rows = list_generations(slots)
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
-        _curve(rows), _elites(slots, width), _measured(status), _unseen(card, folder, width),
+        _curve(rows), _elites(slots, width), _islands(status), _measured(status), _unseen(card, folder, width),
         _failures(list_failures(status), width), _rejections(slots), _effort(status, card),
         _wrapped("", _spent_time(status, slots), width), _gate(status, slots),
         _pace(slots), _wrapped("size", size_words(card), width), _onward(folder, status, state, live=live),
@@ -79,7 +80,8 @@ def _settings(status: RunStatus, width: int) -> Iterator[str]:
     )
     branches = ", ".join(counted(each.slots, each.short) for each in branches_of(words) if each.slots)
     episodes = _many(words.get("n_roll"), "episode")
-    yield _row("", f"{_many(words.get('generations'), 'generation')} of {branches}; {episodes} each")
+    where = of_islands(words)
+    yield _row("", f"{_many(words.get('generations'), 'generation')} of {branches}{where}; {episodes} each")
     if words.get("replay") is not None:
         yield _row("replay", _replay(status))
     layers = isolation(status.sandbox).removeprefix("isolation: ")
@@ -210,6 +212,13 @@ def _elites(slots: Slots, width: int) -> Iterator[str]:
                     f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}")
         yield _fit(f"{line}  “{what}", width - 1) + "”" if what else line
         label = ""
+
+
+def _islands(status: RunStatus) -> Iterator[str]:
+    """The elite of each island, where there are several."""
+    if status.islands is not None:
+        for place, words in enumerate(islands_words(status.islands)):
+            yield _row("" if place else "islands", words)
 
 
 def _measured(status: RunStatus) -> Iterator[str]:

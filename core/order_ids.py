@@ -13,6 +13,8 @@ An id names the purpose of its order, so that seeds and replays never depend on 
     eval/probes           the recording of the probes       choice/3              program 3 of the final choice
                                                             starts/g2             further starts of a perfect elite
 
+    i2/g1/cross/0         the slots of island 2, and its challenges (i2/confirm/g1/elite), where there are several
+
 and, for one of these (its *owner*):
 
     …/e3                  its episode 3                     …/examine           the examination of an evaluator on T_0
@@ -56,7 +58,7 @@ class OrderId:
 
     `stage` is a stage of StageEntered or one of FRESH; for an id of another form it is "" and `branch` holds all of it.
     `slot` is the place in the branch: a slot, an attempt or a judge's seat; 0 if there is only one.
-    `vector` numbers the values that a tuning tries.
+    `vector` numbers the values that a tuning tries. `island` is 0 in a search that has only one.
     """
 
     stage: str
@@ -66,6 +68,7 @@ class OrderId:
     vector: int | None = None
     episode: int | None = None
     part: Part = ""
+    island: int = 0
 
     def __str__(self) -> str:
         return _text(self)
@@ -116,9 +119,9 @@ def initial(attempt: int) -> OrderId:
     return OrderId(stage=INITIAL, slot=attempt)
 
 
-def candidate(generation: int, branch: str, slot: int) -> OrderId:
-    """A slot of a generation of the policy search."""
-    return OrderId(stage=SEARCH, generation=generation, branch=branch, slot=slot)
+def candidate(generation: int, branch: str, slot: int, *, island: int = 0) -> OrderId:
+    """A slot of a generation of the policy search, or of one of its islands."""
+    return OrderId(stage=SEARCH, generation=generation, branch=branch, slot=slot, island=island)
 
 
 def evaluator(generation: int, slot: int) -> OrderId:
@@ -151,9 +154,9 @@ def final(who: Literal["initial", "elite"]) -> OrderId:
     return OrderId(stage=FINAL, branch=who)
 
 
-def confirmation(generation: int, who: str) -> OrderId:
+def confirmation(generation: int, who: str, *, island: int = 0) -> OrderId:
     """The fresh episodes of the best of a generation (CANDIDATE), or of the elite before it (ELITE)."""
-    return OrderId(stage=CONFIRM, generation=generation, branch=who)
+    return OrderId(stage=CONFIRM, generation=generation, branch=who, island=island)
 
 
 def choice(place: int) -> OrderId:
@@ -264,6 +267,10 @@ def parse(text: str) -> OrderId:
 def _owner(text: str) -> OrderId:
     """The parsed id of an owner; stage "" for another form."""
     match text.split("/"):
+        case [word, *rest] if (island := _numbered("i", word)):
+            found = _owner("/".join(rest))
+            if found.stage in (SEARCH, CONFIRM) and not found.island:
+                return replace(found, island=island)
         case ["init", slot] if _is_number(slot):
             return initial(int(slot))
         case ["final", ("initial" | "elite") as who]:
@@ -309,6 +316,8 @@ def _text(order: OrderId) -> str:
 
 
 def _owner_text(order: OrderId) -> str:
+    if order.island:
+        return f"i{order.island}/{_owner_text(replace(order, island=0))}"
     match order.stage:
         case "initial":
             return f"init/{order.slot}"

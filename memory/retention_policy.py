@@ -1,6 +1,6 @@
 """Which recordings of a run stay on disk, and which are dropped first if they take too much space. Pure.
 
-Recordings that the search still needs are never dropped: T_0, the episodes of the current elite and of the final
+Recordings that the search still needs are never dropped: T_0, the episodes of the current elites and of the final
 measure, those of candidates that are not scored yet, and of a confirmation that is not decided. Those of tried
 constants and of a cheap twin go as soon as they are scored. The others are dropped in this order:
 
@@ -21,6 +21,7 @@ from ..core.events import (
     EliteChosen,
     EliteConfirmed,
     Fact,
+    IslandsChanged,
     SaturationChecked,
 )
 from ..core.order_ids import FRESH, episode_id, fresh_starts, owner_of, parse
@@ -54,7 +55,8 @@ class RetentionPolicy:
         self._faulty: set[str] = set()
         self._owners: Counter[str] = Counter()          # owners per recording; several may share it
         self._same: dict[str, str] = {}                 # duplicates, which use the recordings of another candidate
-        self._elite: str | None = None
+        self._islands: tuple[str, ...] = ()             # the elites of islands, where there are several
+        self._needed: frozenset[str] = frozenset()      # the owners of the recordings of all elites
         self._whole: deque[str] = deque()
         self._ends: deque[str] = deque()
         self._elites: deque[str] = deque()
@@ -75,10 +77,14 @@ class RetentionPolicy:
                         self._own(candidate.id, episode.trajectory, faulty=episode.fault is not None)
             case DuplicateFound():
                 self._same[fact.candidate] = self._same.get(fact.of, fact.of)
-            case EliteConfirmed() | EliteChosen():
+            case EliteConfirmed():
+                return self._end_meeting(parse(fact.candidate).island)
+            case EliteChosen():
                 return self._end_meeting()
             case SaturationChecked():
                 return self._end_starts(fact)
+            case IslandsChanged():
+                self._islands = fact.elites
             case EliteChanged():
                 return self._end_generation(fact.generation, fact.candidate)
         return NOTHING
@@ -88,10 +94,9 @@ class RetentionPolicy:
         for waiting in (self._whole, self._ends, self._elites):
             if waiting:
                 return waiting.popleft()
-        needed = self._lenders(self._elite)
         unneeded = [
             (fitness, name, key)
-            for name, (_, fitness) in self._scored.items() if name not in needed
+            for name, (_, fitness) in self._scored.items() if name not in self._needed
             for key in self._keys.get(name, ()) if self._owners[key] == 1
         ]
         if not unneeded:
@@ -111,8 +116,8 @@ class RetentionPolicy:
                 self._faulty.add(key)
 
     def _end_generation(self, generation: int, elite: str) -> RetentionChange:
-        needed, before = self._lenders(elite), self._lenders(self._elite)
-        self._elite = elite
+        needed, before = self._lenders((elite, *self._islands)), self._needed
+        self._needed = needed
         over = [name for name, (of, _) in self._scored.items() if of <= generation and name not in needed | before]
         dropped: list[str] = []
         shortened: list[str] = []
@@ -132,9 +137,13 @@ class RetentionPolicy:
         kept = tuple(key for name in sorted(needed) for key in self._keys.get(name, ()))
         return RetentionChange(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over), kept=kept)
 
-    def _end_meeting(self) -> RetentionChange:
-        """Fresh episodes are not needed once they have decided: of their results later meetings need the figures."""
-        owners = [owner for owner in self._keys if parse(owner).stage in FRESH]
+    def _end_meeting(self, island: int = 0) -> RetentionChange:
+        """Fresh episodes are not needed once they have decided: of their results later meetings need the figures.
+
+        Those of a challenge on one island decide nothing on another.
+        """
+        found = [owner for owner in self._keys if parse(owner).stage in FRESH]
+        owners = [owner for owner in found if island in (0, parse(owner).island)]
         keys = [key for owner in owners for key in self._keys.pop(owner, [])]
         for key in keys:
             del self._owners[key]
@@ -154,9 +163,9 @@ class RetentionPolicy:
             self._owners[key] -= 1
         return self._end_meeting()
 
-    def _lenders(self, name: str | None) -> frozenset[str]:
-        """The owners of a candidate's recordings: itself, and the candidate that it duplicates."""
-        return frozenset() if name is None else frozenset({name, self._same.get(name, name)})
+    def _lenders(self, names: Iterable[str]) -> frozenset[str]:
+        """The owners of the recordings of candidates: themselves, and the candidates that they duplicate."""
+        return frozenset(owner for name in names for owner in (name, self._same.get(name, name)))
 
     def _disown(self, owner: str) -> Iterable[str]:
         """Remove an owner. Returns the recordings that have no owner any more."""

@@ -24,6 +24,7 @@ from ..core.events import (
     FinalMeasured,
     GateDecided,
     HintGiven,
+    IslandsChanged,
     ProposalFailed,
     ReplayDiffered,
     RunContinued,
@@ -104,6 +105,7 @@ class RunStatus:
     first_elite: EliteChanged | None = None     # p_0
     elite_before: EliteChanged | None = None
     elite: EliteChanged | None = None
+    islands: IslandsChanged | None = None   # the elites of islands, where there are several
     final: FinalMeasured | None = None  # on held-out seeds
     candidates: int = 0                 # spent slots: finished candidates, whatever the result
     failed: int = 0                     # of these, those that failed as a whole; not those that the gate stopped
@@ -232,6 +234,8 @@ class RunStatus:
                 self.chosen = fact
             case EliteChanged():
                 self._change_elite(fact)
+            case IslandsChanged():
+                self.islands = fact
             case EvaluatorChosen():
                 self.evaluators += 1
             case FinalMeasured():

@@ -51,6 +51,7 @@ class Slot:
     id: str
     state: str = "proposed"
     generation: int = 0
+    island: int = 0                     # from 1; 0 where there is only one
     branch: str = ""                    # the middle of its id, such as "hill" of g2/hill/7
     place: int = 0
     operator: Operator | None = None
@@ -337,7 +338,8 @@ def new_slot(key: str, *, state: str = "proposed", at: float = 0.0) -> Slot:
     """A slot with only the values that its id names."""
     identity = parse(key)
     return Slot(
-        id=key, state=state, generation=identity.generation, branch=identity.branch, place=identity.slot or 0, at=at
+        id=key, state=state, generation=identity.generation, island=identity.island, branch=identity.branch,
+        place=identity.slot or 0, at=at,
     )
 
 

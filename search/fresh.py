@@ -43,7 +43,7 @@ def rolled(
     """The episodes that these programs lack of the first `length` of the stream; a new record gets the given id."""
     fresh = RolloutPlan(
         split=plan.split, seeds=tuple(stream(index) for index in range(length)), evaluator=plan.evaluator,
-        has_success=plan.has_success,
+        has_success=plan.has_success, island=plan.island,
     )
     trials, orders = Trials(plan=fresh, open={}), list[Order]()
     for slot, (name, one) in enumerate(programs.items()):
@@ -141,10 +141,11 @@ class Challenge:
 
     def names(self, generation: int) -> dict[str, CandidateState]:
         """The two programs by the ids of new records; the same program is rolled out once."""
-        programs = {str(order_ids.confirmation(generation, order_ids.CANDIDATE)): self.candidate}
+        met = {order_ids.CANDIDATE: self.candidate}
         if self.elite.program != self.candidate.program:
-            programs[str(order_ids.confirmation(generation, order_ids.ELITE))] = self.elite
-        return programs
+            met[order_ids.ELITE] = self.elite
+        island = self.trials.plan.island
+        return {str(order_ids.confirmation(generation, who, island=island)): one for who, one in met.items()}
 
 
 def judged(challenge: Challenge, records: Records, generation: int, *, sequential: bool) -> EliteConfirmed | None:

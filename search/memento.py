@@ -29,6 +29,7 @@ from ..core.events import (
 )
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
+from ..core.programs.program_text import digest
 from ..core.seeds import derive_seed
 from ..core.values import Ancestor, CandidateState, Fault, Operator, Program, Rejection
 from . import tuning, tuning_older
@@ -44,6 +45,7 @@ from .selection import (
     climb,
     differing_partner,
     is_hopeless,
+    outputs,
     partner,
     remembered,
     select_elite,
@@ -84,14 +86,17 @@ class EliteKeeper:
     def start(self) -> Decision[Search]:
         """C_0 is the elite of generation 0."""
         first = elite_changed(0, self._initial, None)
-        state = Search(
+        begun = self.begin_generation(self.opening())
+        return replace(begun, facts=(first, *begun.facts))
+
+    def opening(self) -> Search:
+        """The state before the first generation."""
+        return Search(
             generation=0,
             elite=self._initial,
             current=self._initial,
             trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
-        begun = self.begin_generation(state)
-        return replace(begun, facts=(first, *begun.facts))
 
     def decide(self, state: Search, fact: Fact) -> Decision[Search]:
         """The decision after one proposal, episode or score."""
@@ -177,7 +182,7 @@ class EliteKeeper:
         """The next orders after a slot of `operator` was spent."""
         facts: tuple[Fact, ...] = ()
         if self._ended(state, operator):  # the last slot of its branch
-            facts = (branch_ended(state.generation, operator, self._winner(state, operator)),)
+            facts = (branch_ended(state.generation, operator, self.winner(state, operator)),)
         elif operator is Operator.HILL_CLIMB:
             return self._next_climb(state)
         orders: tuple[Order, ...] = ()
@@ -250,6 +255,7 @@ class EliteKeeper:
             records=state.records,
             contenders=state.contenders,
             others=remembered(state, ()),
+            guest=state.guest,
         )
         orders = tuple(
             self._propose(state, operator, slot)
@@ -273,7 +279,7 @@ class EliteKeeper:
         """Start the tuning of a program in these slots, each with so many episodes; the slots differ in their draws."""
         generation = decision.state.generation
         for slot in slots:
-            name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
+            name = self._name(generation, order_ids.TUNE, slot)
             seed = derive_seed(self._options.seed, "tune", generation, slot)
             after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
             found = self._tuning(name, parent, decision.state.trials.plan, episodes, seed, after)
@@ -334,7 +340,7 @@ class EliteKeeper:
         return chained(Decision(state=state, facts=(result,)), evaluated)
 
     def _tuned(self, parent: CandidateState, generation: int, slot: int, program: Program, summary: str) -> Trial:
-        name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
+        name = self._name(generation, order_ids.TUNE, slot)
         return derived(
             name, program, operator=Operator.TUNE, generation=generation, slot=slot, parents=(parent,), summary=summary
         )
@@ -347,10 +353,7 @@ class EliteKeeper:
         return replace(ended, facts=(*begun.facts, *ended.facts))
 
     def _begin_crossover(self, state: Search) -> Decision[Search]:
-        pair: tuple[CandidateState, ...] = ()
-        if self._options.varied_crossovers:
-            pair = state.current, differing_partner(state, measured=self._plan.episodes is not None)
-        state = replace(state, crossing=True, pair=pair)
+        state = replace(state, crossing=True, pair=self._pair(state))
         orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(len(state.crosses)))
         requested = state.requested | {order.id for order in orders}
         decision = Decision(state=replace(state, requested=requested), orders=orders)
@@ -359,16 +362,22 @@ class EliteKeeper:
         late = range(state.early.stop, len(state.tunes))
         return self._begin_tuning(decision, late, select_elite(state), state.late_episodes)
 
+    def _pair(self, state: Search) -> tuple[CandidateState, ...]:
+        """The parents of the generation's crossovers; none by older rules, which take the fittest."""
+        guest = state.guest
+        if guest is not None and digest(guest.program) != digest(state.current.program):
+            return state.current, guest
+        if not self._options.varied_crossovers:
+            return ()
+        return state.current, differing_partner(state, measured=self._plan.episodes is not None)
+
     def _may_cross(self, state: Search) -> bool:
         """Whether crossover begins: climb, macro-mutation and the early slots of tuning are over."""
         before = self._ended(state, Operator.HILL_CLIMB) and self._ended(state, Operator.MACRO)
         return before and all(state.tunes[slot] is not None for slot in state.early)
 
     def _end_generation(self, state: Search) -> Decision[Search]:
-        outputs = [state.current, best_macro(state), best_tuned(state), best_of(state.crosses)]
-        if self._plan.episodes is not None:  # else racing may have pruned any other, and it must not change a result
-            outputs += [*state.macros, *state.tunes, *state.crosses]
-        found = [one for one in outputs if one is not None]
+        found = outputs(state, measured=self._plan.episodes is not None)
         if self._plan.episodes is not None and self._options.varied_crossovers:
             state = replace(state, others=remembered(state, (state.elite, *found)))
         return elect(self, state, select_elite(state), found)
@@ -380,6 +389,11 @@ class EliteKeeper:
     def adopt(self, state: Search, elite: CandidateState) -> Decision[Search]:
         """The generation ends with this elite."""
         changed = elite_changed(state.generation, elite, state.elite)
+        begun = self.begin_generation(self.adopted(state, elite))
+        return replace(begun, facts=(changed, *begun.facts))
+
+    def adopted(self, state: Search, elite: CandidateState) -> Search:
+        """The state after a generation with this elite."""
         tried = state.tried
         if self._options.full_memory:
             spent = (*state.macros, *state.tunes, *state.crosses)
@@ -387,8 +401,7 @@ class EliteKeeper:
             measured = self._plan.episodes is not None
             since = state.generation - BESIDE + 1
             tried = of_lineage((*tried, *not_chosen(spent, elite, measured=measured)), elite, since)
-        begun = self.begin_generation(replace(state, elite=elite, tried=tried))
-        return replace(begun, facts=(changed, *begun.facts))
+        return replace(state, elite=elite, tried=tried)
 
     # -------------------------------------------------------------------------------------- helpers
 
@@ -409,7 +422,7 @@ class EliteKeeper:
     def _propose(self, state: Search, operator: Operator, slot: int) -> Propose:
         places = {Operator.MACRO: len(state.macros), Operator.CROSSOVER: len(state.crosses)}.get(operator)
         return Propose(
-            id=str(order_ids.candidate(state.generation, OPERATORS[operator].word, slot)),
+            id=self._name(state.generation, OPERATORS[operator].word, slot),
             operator=operator,
             generation=state.generation,
             slot=slot,
@@ -422,11 +435,16 @@ class EliteKeeper:
             fitness=self._plan.fitness,
         )
 
+    def _name(self, generation: int, word: str, slot: int) -> str:
+        """The id of a candidate."""
+        return str(order_ids.candidate(generation, word, slot, island=self._plan.island))
+
     def _others(self, state: Search) -> tuple[Ancestor, ...]:
         """The ideas of good programs of other structures, as prompts show them."""
         return tuple(one.lineage[-1] for one in state.others if one.lineage) if self._options.full_memory else ()
 
-    def _winner(self, state: Search, operator: Operator) -> CandidateState | None:
+    def winner(self, state: Search, operator: Operator) -> CandidateState | None:
+        """The result of a branch; None if all its candidates failed."""
         match operator:
             case Operator.HILL_CLIMB:
                 return state.current

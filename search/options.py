@@ -1,10 +1,14 @@
 """The options of a search, and how many slots of a generation a budget of episodes allows. Pure."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ..core.seeds import derive_seed
 from ..core.values import Focus
 from .trials import RolloutPlan
+
+Dealing = Literal["equal", "ucb"]
+"""How the slots of a generation are dealt to islands: in turn, or by upper confidence bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +25,7 @@ class SearchOptions:
     parent on fresh episodes, or declines; not by rules of version 1 to 6, and with it `compared_tuning` has no effect.
     `latest_of_equals`: of equal results of a calibration the latest is kept; not by rules of version 1 to 4.
     `varied_crossovers`: their ways are drawn, and their parents differ in structure where they can; not by rules of
-    version 1 to 6.
+    version 1 to 6. `islands` and `dealing`: see search/islands.py.
     """
 
     seed: int = 0
@@ -35,6 +39,8 @@ class SearchOptions:
     proven_tuning: bool = True
     latest_of_equals: bool = True
     varied_crossovers: bool = True
+    islands: int = 1
+    dealing: Dealing = "equal"
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:
         """The focus of proposal number `place` of a branch with `of` of them in a generation, if the run uses foci."""
@@ -58,31 +64,36 @@ PLAIN = SearchOptions()
 CHALLENGE = 2  # programs that a challenge rolls out: the candidate and the elite
 
 
-def affordable(plan: RolloutPlan, ordered: int, slots: int) -> int:
-    """How many of `slots` may be opened, after `ordered` episodes of the stage; all of them without a budget."""
+def affordable(plan: RolloutPlan, ordered: int, slots: int, *, challenges: int = 1) -> int:
+    """How many of `slots` may be opened, after `ordered` episodes of the stage; all of them without a budget.
+
+    `challenges` may follow before more slots are opened: one for each island.
+    """
     if plan.episodes is None:
         return slots
-    left = plan.episodes - ordered - kept_free(plan)
+    left = plan.episodes - ordered - kept_free(plan, challenges)
     return max(0, min(slots, left // (len(plan.seeds) + plan.practice)))
 
 
-def tunable(plan: RolloutPlan, ordered: int, slots: int, episodes: int) -> tuple[int, int]:
+def tunable(
+    plan: RolloutPlan, ordered: int, slots: int, episodes: int, *, challenges: int = 1
+) -> tuple[int, int]:
     """How many tuning slots may be opened, and on how many episodes each tries constants before its N_roll episodes."""
     if plan.episodes is None or not slots:
         return slots, episodes
-    left = plan.episodes - ordered - kept_free(plan)
+    left = plan.episodes - ordered - kept_free(plan, challenges)
     each = min(episodes, left // slots - len(plan.seeds))
     return (slots, each) if each > 0 else (0, 0)
 
 
-def kept_free(plan: RolloutPlan, generations: int = 1) -> int:
-    """The most episodes that the challenges of these generations can order, and those of the final choice."""
-    return generations * CHALLENGE * plan.fresh.confirm + plan.fresh.choice
+def kept_free(plan: RolloutPlan, challenges: int = 1) -> int:
+    """The most episodes that so many challenges can order, and those of the final choice."""
+    return challenges * CHALLENGE * plan.fresh.confirm + plan.fresh.choice
 
 
-def is_spent(plan: RolloutPlan, ordered: int) -> bool:
+def is_spent(plan: RolloutPlan, ordered: int, *, challenges: int = 1) -> bool:
     """Whether a budget of episodes has no room for another candidate."""
-    return affordable(plan, ordered, 1) == 0
+    return affordable(plan, ordered, 1, challenges=challenges) == 0
 
 
 def dealt(slots: tuple[int, ...], total: int) -> tuple[int, ...]:

@@ -51,6 +51,7 @@ class Search(SearchState):
     crossing: bool = False
     pair: tuple[CandidateState, ...] = ()  # the parents of this generation's crossovers
     others: tuple[CandidateState, ...] = ()  # of earlier generations: see `remembered`
+    guest: CandidateState | None = None  # of another island, for this generation's crossovers
 
     @property
     def early(self) -> range:
@@ -150,6 +151,18 @@ def remembered(state: Search, found: Iterable[CandidateState]) -> tuple[Candidat
 
 def _is_sound(candidate: CandidateState) -> bool:
     return candidate.fault is None and candidate.bound is None
+
+
+def outputs(state: Search, *, measured: bool) -> list[CandidateState]:
+    """What the branches of a generation gave.
+
+    All their programs where all are `measured`; else the best ones, since racing may have pruned any other, and must
+    not change a result.
+    """
+    found = [state.current, best_macro(state), best_tuned(state), best_of(state.crosses)]
+    if measured:
+        found += [*state.macros, *state.tunes, *state.crosses]
+    return [one for one in found if one is not None]
 
 
 def select_elite(state: Search) -> CandidateState:

@@ -10,6 +10,7 @@ from ..core.keeper import Decision, Keeper
 from ..core.methods import halves
 from ..core.values import CandidateState, EvaluatorCandidate, Program
 from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, UnevolvedEvaluatorKeeper
+from .islands import IslandsKeeper
 from .memento import EliteKeeper, GenerationBudget
 from .options import PLAIN, SearchOptions
 from .random_search import RandomKeeper
@@ -58,8 +59,9 @@ def _memento(share: Callable[[GenerationBudget], GenerationBudget]) -> MakeKeepe
 
     def make(
         initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
-    ) -> EliteKeeper:
-        return EliteKeeper(initial=initial, plan=plan, slots=share(slots), options=options)
+    ) -> Keeper[Any]:
+        keeper = EliteKeeper if options.islands == 1 else IslandsKeeper
+        return keeper(initial=initial, plan=plan, slots=share(slots), options=options)
 
     return make
 

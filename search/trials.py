@@ -65,6 +65,7 @@ class RolloutPlan:
     episodes: int | None = None  # the most episodes that the stage may order; None: no budget of episodes
     practice: int = 0  # episodes in which one proposal may try drafts, which a budget of episodes counts as well
     fresh: FreshPlan = FreshPlan()
+    island: int = 0  # whose candidates are evaluated, from 1; 0 in a search that has only one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from .checks import (
     model_tables,
     refuse_empty_search,
     refuse_gate_without_twin,
+    refuse_idle_islands,
     refuse_unknown,
     refuse_without_effect,
     settle_paths,
@@ -91,6 +92,7 @@ def build_settings(
     settings = validated(values, given, options)
     refuse_without_effect(settings, given)
     refuse_empty_search(settings)
+    refuse_idle_islands(settings)
     refuse_gate_without_twin(settings, domain)
     refuse_small_budget(settings)
     return settings.settled().from_there(provenance)

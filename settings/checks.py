@@ -155,3 +155,12 @@ def refuse_empty_search(settings: Settings) -> None:
     slots = [key for key in BRANCHES if fits(key, settings.method, settings.evaluator)]
     if slots and not any(getattr(settings, key) for key in slots):
         raise UsageError(f"{', '.join(sorted(slots))} are all 0: nothing would be proposed; set one of them")
+
+
+def refuse_idle_islands(settings: Settings) -> None:
+    """Raises UsageError if a generation has fewer climbs than islands, each of which is a whole search."""
+    if settings.islands > 1 and settings.k_hc < settings.islands:
+        raise UsageError(
+            f"islands = {settings.islands} share k_hc = {settings.k_hc} climbs, and each needs one: raise k_hc, or "
+            "set fewer islands"
+        )

@@ -99,6 +99,14 @@ _UNCOUNTED = Switch(
     name="budget_episodes", on=lambda values: values["budget_episodes"] is None,
     otherwise="with budget_episodes, in which every episode of a candidate counts: remove it",
 )
+_ISLANDS = Switch(
+    name="islands", on=lambda values: values["islands"] != 1,
+    otherwise="with one island, which gets all slots: remove it, or set islands",
+)
+_ONE_ISLAND = Switch(
+    name="islands", on=lambda values: values["islands"] == 1,
+    otherwise="with islands, whose elites need the same episodes: remove it, or set islands to 1",
+)
 _PROBES = Switch(
     name="probes", on=lambda values: values["probes"] == "on",
     otherwise="without probes, on which evaluators are tested: remove it, or set probes to 'on'",
@@ -117,6 +125,8 @@ TUNING = SettingGroup(name="tuning", parts=frozenset({SearchPart.TUNING}))
 FRESH = SettingGroup(name="fresh episodes", parts=frozenset({SearchPart.ELITE}))
 RACING = SettingGroup(name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED,))
 CLIMB = SettingGroup(name="climb", parts=frozenset({SearchPart.CLIMB}))
+SATURATION = SettingGroup(name="saturation", parts=frozenset({SearchPart.CLIMB}), switches=(_ONE_ISLAND,))
+ISLANDS = SettingGroup(name="islands", parts=frozenset({SearchPart.BRANCHES}), switches=(_ISLANDS,))
 SPECULATION = SettingGroup(
     name="speculation", parts=frozenset({SearchPart.CLIMB}), switches=(_VERDICTS_UNREAD, _ONE_ANSWER, _NO_GATE)
 )
@@ -136,8 +146,8 @@ GROUPS: Mapping[str, SettingGroup] = {
     group.name: group
     for group in (
         RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, RACING, CLIMB,
-        SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES, EVALUATOR_WRITER,
-        EVALUATOR_SEARCH, EVALUATOR_TESTS, FINAL,
+        SATURATION, ISLANDS, SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES,
+        EVALUATOR_WRITER, EVALUATOR_SEARCH, EVALUATOR_TESTS, FINAL,
     )
 }
 CALLS_OF: Mapping[str, SettingGroup] = {

@@ -26,6 +26,9 @@ Repairs = Annotated[int, Field(ge=0, le=5)]
 Turns = Annotated[int, Field(ge=0, le=20)]
 Practice = Annotated[int, Field(ge=0, le=100)]
 GateEpisodes = Annotated[int, Field(ge=5, le=12)]
+Islands = Annotated[int, Field(ge=1, le=64)]
+Dealing = Literal["equal", "ucb"]
+StopWhen = Literal["saturated", "never"]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
 SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
@@ -123,10 +126,12 @@ class Settings(BaseModel):
     k_tune: Count = groups.BRANCHES.field(0, "tunings of the elite's constants per generation, without a model")
     tune_episodes: Positive = groups.TUNING.field(200, "episodes on which one tuning tries constants")
     k: Positive = groups.SLOTS.field(24, "candidates per generation, in methods with one kind of proposal")
+    islands: Islands = groups.ISLANDS.field(1, "searches side by side that share the slots; 1 is the paper's")
+    island_dealing: Dealing = groups.ISLANDS.field("equal", "how islands share the slots: equally, or by their gains")
     n_roll: Positive = groups.ROLLOUTS.field(..., "N_roll, episodes per candidate")
     confirm_episodes: Count = groups.FRESH.field(0, "fresh episodes, at most, on which a new elite meets the old one")
     choice_episodes: Count = groups.FRESH.field(0, "fresh episodes, at the end of the search, of its best programs")
-    stop_when: Literal["saturated", "never"] = groups.CLIMB.field("never", "end a search with nothing left to gain")
+    stop_when: StopWhen = groups.SATURATION.field("never", "end a search with nothing left to gain")
     gate: Literal["on", "off"] = groups.GATE.field("off", "candidates are tried on the domain's cheap twin first")
     gate_episodes: GateEpisodes = groups.GATE.field(6, "episodes on the cheap twin, the same for all candidates")
     gate_audit: Share = groups.GATE.field(0.1, "share of stopped candidates that is rolled out in full, as a check")

@@ -31,7 +31,7 @@ def settle_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> 
     parts = _parts(values)
     if SearchPart.ELITE not in parts:
         values |= {key: 0 for key in ("confirm_episodes", "choice_episodes") if key not in plain}
-    if SearchPart.CLIMB not in parts and "stop_when" not in plain:
+    if (SearchPart.CLIMB not in parts or islands(values) > 1) and "stop_when" not in plain:
         values["stop_when"] = "never"
     if isinstance(values.get("budget_episodes"), int):  # else none, or one that is refused later
         _settle_budget(values, plain, values["budget_episodes"], meets=SearchPart.ELITE in parts)
@@ -54,7 +54,7 @@ def _settle_budget(values: dict[str, Any], plain: Mapping[str, GivenValue], limi
         return  # refused later
     left = limit - values["choice_episodes"] - tuning_episodes(values) - practice * candidates
     values["n_roll"], values["confirm_episodes"] = schedule(
-        max(1, left), candidates=candidates, generations=values["generations"], n_roll=values["n_roll"],
+        max(1, left), candidates=candidates, meetings=values["generations"] * islands(values), n_roll=values["n_roll"],
         fewest=values["n_roll"] if "n_roll" in plain else FEWEST, confirm=given,
     )
 
@@ -93,6 +93,12 @@ def settle_tuning(
         values |= {"k_tune": 1, "tune_episodes": values.get("tune_episodes", room or episodes)}
 
 
+def islands(values: Mapping[str, Any]) -> int:
+    """How many islands a search has; 1 for settings that are refused later."""
+    count = values.get("islands", 1)
+    return count if isinstance(count, int) and SearchPart.BRANCHES in _parts(values) else 1
+
+
 def room_for_tuning(values: Mapping[str, Any]) -> int | None:
     """The episodes of each generation that all candidates and challenges leave of the budget of episodes.
 
@@ -105,12 +111,14 @@ def room_for_tuning(values: Mapping[str, Any]) -> int | None:
     if not isinstance(kept, int):
         return None
     left = limit - kept - n_roll * (1 + candidates_expected({**values, "budget_episodes": None}))
-    return (left - challenges(CONFIRM[0] if kept else 0, generations)) // max(1, generations)
+    met = challenges(CONFIRM[0] if kept else 0, generations * islands(values))
+    return (left - met) // max(1, generations)
 
 
-def challenges(pairs: int, generations: int) -> int:
-    """The episodes of a challenge in every generation: of all challengers, and once of the elite that they meet."""
-    return pairs * (generations + 1)
+def challenges(pairs: int, meetings: int) -> int:
+    """The episodes of so many challenges, one for each island and generation: of all challengers, and once of the
+    elite that they meet."""
+    return pairs * (meetings + 1)
 
 
 def _parts(values: Mapping[str, Any]) -> frozenset[SearchPart]:
@@ -119,9 +127,9 @@ def _parts(values: Mapping[str, Any]) -> frozenset[SearchPart]:
 
 
 def schedule(
-    limit: int, *, candidates: int, generations: int, n_roll: int, fewest: int = FEWEST, confirm: int | None = None
+    limit: int, *, candidates: int, meetings: int, n_roll: int, fewest: int = FEWEST, confirm: int | None = None
 ) -> tuple[int, int]:
-    """N_roll and the pairs of a challenge for a search of these candidates within `limit` episodes.
+    """N_roll and the pairs of each of `meetings` challenges for a search of these candidates within `limit` episodes.
 
     Challenges get fewer pairs first, then candidates fewer episodes, at least `fewest`. If even that is too much, the
     search ends after fewer candidates; a small budget has no challenges then. A given `confirm` stays.
@@ -131,7 +139,7 @@ def schedule(
     tries = [(n_roll, pairs) for pairs in options]
     tries += [(each, options[-1]) for each in range(n_roll - 1, fewest - 1, -1)]
     for each, pairs in tries:
-        if each * (candidates + 1) + challenges(pairs, generations) <= limit:
+        if each * (candidates + 1) + challenges(pairs, meetings) <= limit:
             return each, pairs
     return fewest, options[-1] if confirm is not None or limit >= CONFIRMED else 0
 
@@ -139,7 +147,7 @@ def schedule(
 def refuse_small_budget(settings: Settings) -> None:
     """Raises UsageError if the budget of episodes has no room for p_0, one candidate and its confirmation."""
     practice = settings.practice_episodes if settings.proposer_turns else 0
-    fresh = 2 * settings.confirm_episodes + settings.choice_episodes
+    fresh = 2 * settings.confirm_episodes * settings.islands + settings.choice_episodes
     limit, least = settings.budget_episodes, 2 * settings.n_roll + fresh + practice
     if limit is not None and limit < least:
         raise UsageError(

@@ -24,6 +24,8 @@ from ..core.events import (
     GateDecided,
     HintGiven,
     InitialChosen,
+    IslandsChanged,
+    Migrated,
     PopulationChanged,
     ProbesRecorded,
     ProposalFailed,
@@ -147,6 +149,10 @@ def _of_search(fact: Fact) -> str | None:
             return choice_words(fact)
         case SaturationChecked():
             return saturation_words(fact)
+        case IslandsChanged():
+            return f"g{fact.generation}: {'; '.join(islands_words(fact))}"
+        case Migrated():
+            return f"g{fact.generation}: {fact.candidate} is a parent of the crossovers of island {fact.target}"
         case EliteChanged():
             stays = "" if fact.changed else ", stays"
             return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"
@@ -184,6 +190,14 @@ def gate_words(fact: GateDecided) -> str:
     if fact.passed:
         return f"passed the gate: {compared}"
     return f"stopped at the gate{', but rolled out as a check' if fact.audited else ''}: {compared}"
+
+
+def islands_words(fact: IslandsChanged) -> list[str]:
+    """The elite of every island and the slots that it had, in a few words each."""
+    return [
+        f"island {place}  F {number(fitness)}  {name}, {counted(slots, 'slot')} in g{fact.generation}"
+        for place, (name, fitness, slots) in enumerate(zip(fact.elites, fact.fitnesses, fact.slots, strict=True), 1)
+    ]
 
 
 def confirmed_words(fact: EliteConfirmed) -> str:

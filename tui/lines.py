@@ -17,6 +17,8 @@ from ..core.events import (
     FinalMeasured,
     HintGiven,
     InitialChosen,
+    IslandsChanged,
+    Migrated,
     ProbesRecorded,
     ProposalFailed,
     ProposalMade,
@@ -47,6 +49,7 @@ from .words import (
     fault_words,
     isolation,
     left,
+    of_islands,
     order_words,
     programs_asked,
     shares_words,
@@ -113,6 +116,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   {_word(status, fact.operator)}: every candidate failed",)
         case DuplicateFound():
             return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
+        case IslandsChanged() | Migrated():
+            return (f"   {fact_words(fact)}",)
         case EliteConfirmed():
             return (f"   {confirmed_words(fact)}",)
         case EliteChosen():
@@ -193,7 +198,7 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
     titles = {
         "initial": f"a first policy p_0, rolled out over {many('n_roll', 'episode')}",
         "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
-        "search": f"policies: {many('generations', 'generation')} of {branches}",
+        "search": f"policies: {many('generations', 'generation')} of {branches}{of_islands(status.settings)}",
         "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search",
     }
     return ("", f"== {titles[stage]}") if stage in titles else ()
@@ -235,7 +240,8 @@ def _to_the_elite(fact: CandidateScored, status: RunStatus) -> str:
 def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
     operator = slot.operator or Operator.INITIAL
     slots = branch_of(status.settings, operator).slots
-    head = f"   g{slot.generation} {_word(status, operator):<6} {slot.place + 1}/{slots}"
+    island, of = (f" i{slot.island}", "") if slot.island else ("", f"/{slots}")
+    head = f"   g{slot.generation}{island} {_word(status, operator):<6} {slot.place + 1}{of}"
     if slot.fault is not None and slot.state == "stopped":
         return f"{head}  {fault_words(slot.fault, FAULT_LENGTH)}{_summary(slot.summary)}"
     if slot.fault is not None:

@@ -200,18 +200,20 @@ def rolling_words(slot: Slot, of: int) -> str:
 
 def lane_words(lane: BranchSlots, episodes: int, *, width: int) -> Iterator[Styled]:
     """One line for a branch: a mark per slot, the best F, then current work and failures."""
-    by_place = {slot.place: slot for slot in lane.slots}
+    ordered = sorted(lane.slots, key=lambda slot: (slot.island, slot.place))
     yield f"{lane.label:<{width}}", LOUD
-    for place in range(max([lane.places, *(place + 1 for place in by_place)])):
-        mark, role = MARKS.get(by_place[place].state if place in by_place else "", MARKS["scored"])
-        yield f"{mark} ", role
+    if ordered and ordered[0].island:
+        for island in dict.fromkeys(slot.island for slot in ordered):
+            yield f"{island}:", DIM
+            yield from _marks([slot for slot in ordered if slot.island == island], 0)
+    else:
+        yield from _marks(ordered, lane.places)
     if lane.waits:
         yield " waits for the best of both", DIM
     known = [slot.fitness for slot in lane.slots if slot.fitness is not None]
     if known:
         yield f" best {number(max(known))}", PLAIN
-    ordered = [by_place[place] for place in sorted(by_place)]
-    rolling = [f"{slot.place + 1} {rolling_words(slot, episodes)}" for slot in ordered if slot.state in BUSY]
+    rolling = [f"{_place(slot)} {rolling_words(slot, episodes)}" for slot in ordered if slot.state in BUSY]
     states = [slot.state for slot in ordered]
     open_ones = [f"{states.count(state)} {state}" for state in ("proposed", "asked") if state in states]
     if rolling or open_ones:
@@ -219,6 +221,18 @@ def lane_words(lane: BranchSlots, episodes: int, *, width: int) -> Iterator[Styl
     kinds = [kind_words(slot.fault) for slot in lane.slots if slot.fault is not None]
     if kinds:
         yield "  " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)), BAD
+
+
+def _marks(slots: Sequence[Slot], places: int) -> Iterator[Styled]:
+    """A mark for each place, in order."""
+    by_place = {slot.place: slot for slot in slots}
+    for place in range(max([places, *(place + 1 for place in by_place)])):
+        mark, role = MARKS.get(by_place[place].state if place in by_place else "", MARKS["scored"])
+        yield f"{mark} ", role
+
+
+def _place(slot: Slot) -> str:
+    return f"island {slot.island} {slot.place + 1}" if slot.island else f"{slot.place + 1}"
 
 
 def sparkline(curve: Sequence[float], *, low: float | None = None, high: float | None = None) -> str:
@@ -238,6 +252,12 @@ def episodes_words(status: RunStatus) -> str:
     if limit:
         return f"{status.search_episodes:,} of {counted(limit, 'episode')}"
     return counted(status.episodes, "episode")
+
+
+def of_islands(settings: Mapping[str, JSON]) -> str:
+    """On how many islands a run searches, after its slots; "" for one."""
+    islands = settings.get("islands")
+    return f" on {islands} islands" if isinstance(islands, int) and islands > 1 else ""
 
 
 def shares_words(settings: Mapping[str, JSON]) -> str:

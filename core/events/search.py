@@ -68,6 +68,32 @@ class PopulationChanged(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IslandsChanged(Fact):
+    """The islands of memento after a generation, the first island first: the elite of each, its F, and its slots.
+
+    The best of these elites is the elite of the run, as EliteChanged says.
+    """
+
+    generation: int
+    elites: tuple[str, ...]
+    fitnesses: tuple[float, ...]
+    slots: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated(Fact):
+    """The elite of the island `source` is a parent of the crossovers of the island `target` in this generation.
+
+    Nothing else of its island comes along; islands are numbered from 1.
+    """
+
+    generation: int
+    candidate: str
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateAccepted(Fact):
     """The hill-climb chain continues from this candidate: F(new) >= F(current)."""
 

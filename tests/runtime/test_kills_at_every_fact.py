@@ -27,8 +27,10 @@ from memento.core.events import (
     Examine,
     Fact,
     GateDecided,
+    IslandsChanged,
     Judge,
     LookCloser,
+    Migrated,
     Order,
     ProbesRecorded,
     ProposalMade,
@@ -75,6 +77,7 @@ PLAN = RunPlan(
 TERMS = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
 GATE = GateTerms(twin="toy", seeds=tuple(range(5)), audit=0.3, seed=4)
 TUNED = GenerationBudget(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=50)
+SHARED = GenerationBudget(generations=3, hill_climb=2, macro=1, crossover=2)
 JUDGED = EvaluatorBudget(pool=3, judges=3, generations=2)
 
 
@@ -129,6 +132,13 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
             PLAN.search, episodes=40, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True
         ))
     ),
+    "islands": lambda: Sequencer(replace(PLAN, slots=SHARED, options=SearchOptions(seed=2, islands=2))),
+    "islands with challenges, choice, gate and critic": lambda: Criticising(Gated(
+        Sequencer(replace(
+            PLAN, slots=replace(SHARED, generations=2), options=SearchOptions(seed=4, islands=2, dealing="ucb"),
+            search=replace(PLAN.search, episodes=90, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True),
+        )), GATE,
+    )),
     "fresh starts": lambda: Sequencer(
         replace(PLAN, search=replace(PLAN.search, fresh=FreshPlan(seed=7, starts=10)))
     ),
@@ -147,6 +157,8 @@ HOLDS: dict[str, set[type[Fact]]] = {
     "tuning by older rules": {ConstantsTried, TuningEnded},
     "judges, probes and critic": {VoteCast, ProbesRecorded, Criticised, EvaluatorExamined},
     "budget, challenges and choice": {EliteConfirmed, EliteChosen},
+    "islands": {IslandsChanged, Migrated},
+    "islands with challenges, choice, gate and critic": {IslandsChanged, EliteConfirmed, EliteChosen, GateDecided},
     "fresh starts": {SaturationChecked},
 }
 """Facts that show that a log is about what its name says."""

@@ -12,7 +12,7 @@ from memento.settings.schedule import CONFIRM, FEWEST, challenges, schedule
 def test_a_schedule_fits_its_budget_or_has_the_fewest_episodes(
     limit: int, candidates: int, generations: int, n_roll: int
 ) -> None:
-    each, confirm = schedule(limit, candidates=candidates, generations=generations, n_roll=n_roll)
+    each, confirm = schedule(limit, candidates=candidates, meetings=generations, n_roll=n_roll)
     assert min(FEWEST, n_roll) <= each <= n_roll
     assert confirm in (*CONFIRM, 0)
     if n_roll * (candidates + 1) + challenges(CONFIRM[0], generations) <= limit:

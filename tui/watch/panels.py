@@ -185,7 +185,7 @@ def _generation(snapshot: RunSnapshot, generation: int, slots: list[Slot]) -> Co
         branches.setdefault(slot.branch, []).append(slot)
     parts: list[Content | str | tuple[str, str]] = [(f"g{generation:<4}", LOUD)]
     for branch in branches.values():
-        parts += [mark(slot.state) for slot in sorted(branch, key=lambda slot: slot.place)]
+        parts += [mark(slot.state) for slot in sorted(branch, key=lambda slot: (slot.island, slot.place))]
         parts.append("  ")
     if elite is not None:
         origin = f"from {elite.candidate}" if elite.changed else "the elite stays"
