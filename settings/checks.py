@@ -140,7 +140,7 @@ def _without_effect(key: str, value: JSON, values: Values) -> str:
         return f"with the method {method!r}: remove it"
     if not group.fits(method, evaluator):
         return f"with the evaluator {evaluator!r}: remove it"
-    missing = None if value is False or value == "off" else group.switched_off(key, values)
+    missing = None if value is False or value in ("off", "never") else group.switched_off(key, values)
     return "" if missing is None else missing.otherwise
 
 

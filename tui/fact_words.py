@@ -196,7 +196,7 @@ def islands_words(fact: IslandsChanged) -> list[str]:
     """The elite of every island and the slots that it had, in a few words each."""
     return [
         f"island {place}  F {number(fitness)}  {name}, {counted(slots, 'slot')} in g{fact.generation}"
-        for place, (name, fitness, slots) in enumerate(zip(fact.elites, fact.fitnesses, fact.slots, strict=True), 1)
+        for place, (name, fitness, slots) in enumerate(zip(fact.elites, fact.fitnesses, fact.slots, strict=False), 1)
     ]
 
 

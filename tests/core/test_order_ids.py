@@ -10,6 +10,8 @@ numbers = st.integers(0, 10**6)
 owners = st.one_of(
     st.builds(order_ids.initial, numbers),
     st.builds(order_ids.candidate, numbers, st.sampled_from(["hill", "macro", "cross", "random", "initial"]), numbers),
+    st.builds(order_ids.candidate, numbers, st.sampled_from(["hill", "cross"]), numbers, island=st.integers(1, 64)),
+    st.builds(order_ids.confirmation, numbers, st.sampled_from(["candidate", "elite"]), island=numbers),
     st.builds(order_ids.evaluator, numbers, numbers),
     st.builds(order_ids.judge, numbers, numbers),
     st.just(order_ids.fixed_evaluator()),
@@ -24,6 +26,14 @@ EXAMPLES = [
     ("g2/tune/0/v17", OrderId(stage="search", generation=2, branch="tune", slot=0, vector=17)),
     ("g2/tune/0/v17/e3", OrderId(stage="search", generation=2, branch="tune", slot=0, vector=17, episode=3)),
     ("g2/hill/7/ahead", OrderId(stage="search", generation=2, branch="hill", slot=7, part="ahead")),
+    ("i2/g1/cross/0", OrderId(stage="search", generation=1, branch="cross", slot=0, island=2)),
+    ("i12/g1/tune/0/v3/e1", OrderId(
+        stage="search", generation=1, branch="tune", slot=0, vector=3, episode=1, island=12
+    )),
+    ("i2/confirm/g3/elite/e4", OrderId(stage="confirm", generation=3, branch="elite", episode=4, island=2)),
+    ("i0/g1/hill/0", OrderId(stage="", branch="i0/g1/hill/0")),
+    ("i1/i2/g1/hill/0", OrderId(stage="", branch="i1/i2/g1/hill/0")),
+    ("i1/eval/g1/3", OrderId(stage="", branch="i1/eval/g1/3")),
     ("eval/g1/3/examine", OrderId(stage="evaluator", generation=1, slot=3, part="examine")),
     ("eval/g1/judge/4", OrderId(stage="evaluator", generation=1, branch="judge", slot=4)),
     ("eval/fixed/examine", OrderId(stage="evaluator", branch="fixed", part="examine")),
@@ -55,7 +65,7 @@ def test_what_is_made_can_be_parsed(owner: OrderId, index: int) -> None:
         assert owner_of(str(order)) == str(owner)
 
 
-@given(st.one_of(st.text(), st.from_regex(r"(g\d+|eval|init|final)(/[a-z0-9]{0,4}){0,5}", fullmatch=True)))
+@given(st.one_of(st.text(), st.from_regex(r"(i\d/)?(g\d+|eval|init|final)(/[a-z0-9]{0,4}){0,5}", fullmatch=True)))
 def test_any_text_comes_back_and_never_raises(text: str) -> None:
     assert str(parse(text)) == text
     assert parse(text).owner.is_owner

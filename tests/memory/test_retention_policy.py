@@ -5,7 +5,15 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.events import ConstantsTried, DuplicateFound, EliteConfirmed, Fact, ToolAnswered, TwinTried
+from memento.core.events import (
+    ConstantsTried,
+    DuplicateFound,
+    EliteConfirmed,
+    Fact,
+    IslandsChanged,
+    ToolAnswered,
+    TwinTried,
+)
 from memento.core.recording_file import trajectory_key
 from memento.core.turns import Passage
 from memento.memory.retention_policy import NOTHING, RetentionPolicy
@@ -81,6 +89,25 @@ def test_the_episodes_of_a_confirmation_go_when_it_is_decided() -> None:
     assert applied(policy, decided) == ({"confirm/g1/candidate/e0", "confirm/g1/elite/e0"}, set())
     assert applied(everything, *open_ones, decided) == (set(), set())
     assert given_up(everything) == ["confirm/g1/candidate/e0", "confirm/g1/elite/e0"]
+
+
+def test_the_elites_of_all_islands_stay_while_they_are_parents_and_a_challenge_ends_on_its_island_alone() -> None:
+    policy = RetentionPolicy()
+    names = [f"i{island}/g1/macro/0" for island in (1, 2)]
+    facts = [*START, *(episode(f"{name}/e0") for name in names), *(scored(name) for name in names)]
+    facts += [episode("i1/confirm/g1/candidate/e0"), episode("i2/confirm/g1/candidate/e0")]
+    decided = EliteConfirmed(
+        generation=1, candidate=names[0], elite="init/0", episodes=1, candidate_fitness=0.5, elite_fitness=0.0,
+        confirmed=True,
+    )
+    assert applied(policy, *facts, decided) == ({"i1/confirm/g1/candidate/e0"}, set())
+    applied(policy, replace(decided, candidate=names[1]))
+    both = IslandsChanged(generation=1, elites=tuple(names), fitnesses=(0.5, 0.4), slots=(1, 1))
+    assert applied(policy, both, elite(names[0])) == (set(), set())
+    assert given_up(policy) == []
+    later = IslandsChanged(generation=2, elites=(names[0], names[0]), fitnesses=(0.5, 0.5), slots=(1, 1))
+    assert applied(policy, later, elite(names[0], 2)) == (set(), set())
+    assert given_up(policy) == [f"{names[1]}/e0"], "of an earlier elite"
 
 
 def test_past_elites_stay_and_final_episodes_are_needed() -> None:

@@ -77,7 +77,7 @@ PLAN = RunPlan(
 TERMS = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
 GATE = GateTerms(twin="toy", seeds=tuple(range(5)), audit=0.3, seed=4)
 TUNED = GenerationBudget(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=50)
-SHARED = GenerationBudget(generations=3, hill_climb=2, macro=1, crossover=2)
+SHARED = GenerationBudget(generations=3, hill_climb=2, macro=0, crossover=2)
 JUDGED = EvaluatorBudget(pool=3, judges=3, generations=2)
 
 
@@ -135,8 +135,8 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
     "islands": lambda: Sequencer(replace(PLAN, slots=SHARED, options=SearchOptions(seed=2, islands=2))),
     "islands with challenges, choice, gate and critic": lambda: Criticising(Gated(
         Sequencer(replace(
-            PLAN, slots=replace(SHARED, generations=2), options=SearchOptions(seed=4, islands=2, dealing="ucb"),
-            search=replace(PLAN.search, episodes=90, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True),
+            PLAN, slots=replace(SHARED, generations=2, crossover=1), options=SearchOptions(seed=4, islands=2, dealing="ucb"),
+            search=replace(PLAN.search, episodes=50, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True),
         )), GATE,
     )),
     "fresh starts": lambda: Sequencer(
@@ -184,7 +184,7 @@ async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world:
 
 
 # These take a second or more: a kill at each of many facts.
-LONG = ("turns", "tuning", "gate", "critic", "fresh", "budget", "judges")
+LONG = ("turns", "tuning", "gate", "critic", "fresh", "budget", "judges", "islands")
 
 
 @pytest.mark.parametrize("name", [

@@ -326,6 +326,25 @@ def test_the_memory_may_stand_as_a_table(tmp_path: Path) -> None:
     assert "'memory_scope' has no effect" in refusal({"method": "eureka"}, sets=("memory.scope=run",))
 
 
+def test_islands_need_climbs_and_exclude_what_has_no_effect_with_them() -> None:
+    assert (build().islands, build().stop_when) == (1, "saturated")
+    shared = build(sets=("islands=4", "island_dealing=ucb"))
+    assert (shared.islands, shared.island_dealing, shared.stop_when) == (4, "ucb", "never")
+    assert build(sets=("islands=2", "stop_when=never")).stop_when == "never"
+    assert "'stop_when' has no effect with islands" in refusal(sets=("islands=2", "stop_when=saturated"))
+    assert "'island_dealing' has no effect with one island" in refusal(sets=("island_dealing=ucb",))
+    assert "'islands' has no effect with the method 'eureka'" in refusal({"method": "eureka"}, sets=("islands=2",))
+    assert "islands = 5 share k_hc = 4 climbs" in refusal(sets=("islands=5",))
+    assert refusal(sets=("islands=0",))
+
+
+def test_challenges_of_all_islands_have_room_in_a_budget_of_episodes() -> None:
+    one, four = (build({"budget_episodes": 300}, sets=(f"islands={count}",)) for count in (1, 4))
+    assert one.confirm_episodes >= four.confirm_episodes > 0
+    assert one.n_roll >= four.n_roll
+    assert "has no room" in refusal({"budget_episodes": 60}, sets=("islands=4", "confirm_episodes=7"))
+
+
 def test_a_full_memory_has_no_speculation() -> None:
     paper = build({"preset": "paper"})
     assert (paper.speculation, paper.duplicates, paper.memory_detail, paper.memory_scope) == (
