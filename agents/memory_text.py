@@ -16,6 +16,8 @@ MAX_REPORT = 160  # characters of what a rejected program reported
 MAX_REJECTIONS = 60
 MAX_TRIED = 30  # attempts at a parent that macro-mutations and crossovers see
 ROOM_FOR_MORE = 20  # characters of the words on what a cut list leaves out
+MAX_PARTS = 3  # changed parts of a program that a rejected edit names,
+MAX_PART = 60  # each in so many characters
 MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
 
 
@@ -144,8 +146,28 @@ def _numbered(
         kind = "" if rejection.operator is Operator.HILL_CLIMB and not beside else (
             f"[{OPERATORS[rejection.operator].proposal}{' of another program' * beside}] ")
         line = f"{number}. {kind}{_summary(rejection.summary, width)}"
-        lines.append(f"{line} -- {verdict_in_words(rejection, places)}" if full else line)
+        verdict = f" -- {verdict_in_words(rejection, places)}" if full else ""
+        lines.append(line + verdict + _outdated(rejection, full=full))
     return "\n".join(lines)
+
+
+def _outdated(rejection: Rejection, *, full: bool) -> str:
+    """That a part which the edit touched has changed since; "" if none has. Only in `full` the cause is exact."""
+    if not rejection.changed:
+        return ""
+    named = ", ".join(one_line(part, MAX_PART) for part in rejection.changed[:MAX_PARTS])
+    left = len(rejection.changed) - MAX_PARTS
+    parts = named + (f" and {left} more" if left > 0 else "")
+    return f" [rejected{_cause(rejection) if full else ''} before {parts} changed: it may be worth another try]"
+
+
+def _cause(rejection: Rejection) -> str:
+    change, error = rejection.fitness_difference, rejection.standard_error
+    if rejection.verdict in (Verdict.FAILED, Verdict.STOPPED) or change is None:
+        return " because it failed"
+    if rejection.verdict is Verdict.SAME:
+        return " as a repetition"
+    return " as a tie within the noise" if error is not None and -change < error else " as worse"
 
 
 def _label(ancestor: Ancestor) -> str:

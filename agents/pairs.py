@@ -24,6 +24,8 @@ def title_of(parent: CandidateState, order: Propose) -> str:
     if parse(parent.id).island not in (0, parse(order.id).island):
         return "the elite of another search for the same task, which began with the same first policy"
     proposal = OPERATORS[parent.operator].proposal
+    if order.from_front and parent is order.parents[1]:
+        return f"a {proposal} of generation {parent.generation}, the best program so far in at least one episode"
     if parent.id == order.elite:
         if parent.operator is Operator.INITIAL:
             return "the elite, which is the first policy"

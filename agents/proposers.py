@@ -62,6 +62,7 @@ LEAST_SECOND = 3_000  # characters of parent B that a crossover shows; what the 
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not shown in this run."
 NO_ROOM = "Left out."
+OUTDATED = "An edit whose line says that a part has changed since may be tried once more: the program is another one."
 SUMMARY = "what changed and where, old and new values, the effect expected"
 
 
@@ -229,6 +230,8 @@ class HillClimber(_Proposer):
         memory = rejections_list(order.rejections, full=full)
         shown = self._prompts.fill("rejection-memory", rejections=fenced(memory)) if memory else NO_REJECTIONS
         earlier = tried_earlier(order.tried, order.parents[0], order.rejections) if full else ""
+        if any(rejection.changed for rejection in order.rejections):
+            shown = f"{shown.rstrip()}\n\n{OUTDATED}"
         return f"{shown.rstrip()}\n\n{self._prompts.fill('tried-earlier', tried=fenced(earlier))}" if earlier else shown
 
 

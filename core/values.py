@@ -304,6 +304,8 @@ class Rejection:
     reported_in: int = 0  # the number of that episode
     fitness: float | None = None  # F of the rejected program; None if it is not known
     idle: bool = False  # as in Ancestor
+    touched: tuple[str, ...] = ()  # the parts of the program that it changed, such as "Policy.act" or "GAIN"
+    changed: tuple[str, ...] = ()  # those of them that another edit has changed since it was rejected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,12 +39,16 @@ from .outcomes import branch_ended, elite_changed, search_ended
 from .selection import (
     Ahead,
     Search,
+    after_change,
     best_macro,
     best_of,
     best_tuned,
     climb,
     differing_partner,
+    front_partner,
+    front_with,
     is_hopeless,
+    is_of_front,
     outputs,
     partner,
     remembered,
@@ -82,6 +86,8 @@ class EliteKeeper:
         self._options = options
         # A memory that shows fitness differences needs all of them before the next proposal is requested.
         self._speculates = options.speculation and not options.full_memory
+        # A front needs every f_e: which programs racing prunes depends on the order of arrival.
+        self._races = plan.racing and not options.front
 
     def start(self) -> Decision[Search]:
         """C_0 is the elite of generation 0."""
@@ -112,7 +118,7 @@ class EliteKeeper:
         else:
             decision = followed(state, state.trials.take(fact), self._settle)
             decides = True
-        return self._race(decision) if self._plan.racing and decides else decision
+        return self._race(decision) if self._races and decides else decision
 
     def finished(self, state: Search) -> bool:
         """Whether all generations are over."""
@@ -151,9 +157,12 @@ class EliteKeeper:
     def _settle(self, state: Search, candidate: CandidateState) -> Decision[Search]:
         """A slot is spent: update its branch and order what follows."""
         facts: tuple[Fact, ...] = (CandidateScored(order=candidate.id, candidate=brief_of(candidate)),)
+        options = self._options
+        if options.front:
+            state = replace(state, front=front_with(state, candidate))
         match candidate.operator:
             case Operator.HILL_CLIMB:
-                state, verdict = climb(state, candidate, full=self._options.full_memory)
+                state, verdict = climb(state, candidate, full=options.full_memory, marked=options.marked_memory)
                 facts = (*facts, verdict)
             case Operator.MACRO:
                 state = replace(state, macros=put(state.macros, candidate.slot, candidate))
@@ -234,6 +243,8 @@ class EliteKeeper:
         if state.saturated or self.is_last(state):
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
         plan = state.trials.plan
+        if self._options.marked_memory:
+            state = after_change(state, state.current.program, state.elite.program)
         slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
         more, spare = divmod(state.spare, max(1, self._slots.tune))
         tunes, episodes = tunable(plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes + more)
@@ -255,6 +266,7 @@ class EliteKeeper:
             records=state.records,
             contenders=state.contenders,
             others=remembered(state, ()),
+            front=state.front,
             guest=state.guest,
         )
         orders = tuple(
@@ -367,6 +379,10 @@ class EliteKeeper:
         guest = state.guest
         if guest is not None and digest(guest.program) != digest(state.current.program):
             return state.current, guest
+        if self._options.front and digest(partner(state).program) == digest(state.current.program):
+            found = front_partner(state)
+            if found is not None:
+                return state.current, found
         if not self._options.varied_crossovers:
             return ()
         return state.current, differing_partner(state, measured=self._plan.episodes is not None)
@@ -431,6 +447,7 @@ class EliteKeeper:
             tried=state.tried,
             others=self._others(state),
             focus=self._options.focus(state.generation, slot, places) if places else None,
+            from_front=operator is Operator.CROSSOVER and is_of_front(state),
             elite=state.elite.id,
             fitness=self._plan.fitness,
         )

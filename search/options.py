@@ -25,7 +25,9 @@ class SearchOptions:
     parent on fresh episodes, or declines; not by rules of version 1 to 6, and with it `compared_tuning` has no effect.
     `latest_of_equals`: of equal results of a calibration the latest is kept; not by rules of version 1 to 4.
     `varied_crossovers`: their ways are drawn, and their parents differ in structure where they can; not by rules of
-    version 1 to 6. `islands` and `dealing`: see search/islands.py.
+    version 1 to 6. `islands` and `dealing`: see search/islands.py. `front`: the second parent of crossovers comes from
+    the best programs of single episodes where the branches end with one program. `marked_memory`: prompts name what has
+    changed of the parts of a program that a rejected edit touched; needs `lasting_memory`.
     """
 
     seed: int = 0
@@ -41,6 +43,8 @@ class SearchOptions:
     varied_crossovers: bool = True
     islands: int = 1
     dealing: Dealing = "equal"
+    front: bool = False
+    marked_memory: bool = False
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:
         """The focus of proposal number `place` of a branch with `of` of them in a generation, if the run uses foci."""

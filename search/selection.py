@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import fsum
 
 from ..core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFailed, ProposalMade
-from ..core.programs.program_text import digest, structure
-from ..core.values import CandidateState, Operator, Rejection, in_words, is_service_failure
+from ..core.programs.program_text import changed_parts, digest, structure
+from ..core.values import CandidateState, Operator, Program, Rejection, in_words, is_service_failure
 from .meetings import SearchState
 from .trials import Trial, bound
 from .tried import detailed
@@ -51,6 +52,7 @@ class Search(SearchState):
     crossing: bool = False
     pair: tuple[CandidateState, ...] = ()  # the parents of this generation's crossovers
     others: tuple[CandidateState, ...] = ()  # of earlier generations: see `remembered`
+    front: tuple[CandidateState, ...] = ()  # see `front_with`; empty where the run has no use for it
     guest: CandidateState | None = None  # of another island, for this generation's crossovers
 
     @property
@@ -136,6 +138,47 @@ def differing_partner(state: Search, *, measured: bool) -> CandidateState:
     return next((one for one in words if digest(one.program) != digest(first.program)), first)
 
 
+def front_with(state: Search, found: CandidateState) -> tuple[CandidateState, ...]:
+    """The best program of each episode of the search, each program once, after one more was evaluated.
+
+    Of equal f_e the fitter program is the better one, then the earlier one, so the order of arrival does not matter.
+    Programs that were rolled out on other episodes than the elite are left out.
+    """
+    episodes = range(len(state.elite.scores))
+    sound = [
+        one for one in (*state.front, state.elite, found) if _is_sound(one) and len(one.scores) == len(episodes)
+    ]
+    best = [
+        min(sound, key=lambda one: (-one.scores[place].fitness, -one.fitness, one.generation, one.id))
+        for place in episodes
+    ]
+    return tuple({one.id: one for one in best}.values())
+
+
+def front_partner(state: Search) -> CandidateState | None:
+    """The program of the front that would add most to the climb's winner; None if all are the same program.
+
+    That is the one with the greatest sum of what its f_e is higher, over the episodes.
+    """
+    first = state.current
+
+    def adds(one: CandidateState) -> float:
+        pairs = zip(one.scores, first.scores, strict=True)
+        return fsum(max(0.0, new.fitness - old.fitness) for new, old in pairs)
+
+    others = [one for one in state.front if digest(one.program) != digest(first.program)]
+    return max(others, key=lambda one: (adds(one), one.fitness, -one.generation, one.id), default=None)
+
+
+def is_of_front(state: Search) -> bool:
+    """Whether the second parent of the crossovers is of the front, and neither the elite nor the best of a branch."""
+    if not state.pair:
+        return False
+    usual = {one.id for one in (partner(state), best_macro(state), best_tuned(state), state.elite)}
+    second = state.pair[1].id
+    return second not in usual and any(one.id == second for one in state.front)
+
+
 def remembered(state: Search, found: Iterable[CandidateState]) -> tuple[CandidateState, ...]:
     """The fittest programs of a search, the elite's structure apart: one of each structure, the fittest first.
 
@@ -177,11 +220,13 @@ def select_elite(state: Search) -> CandidateState:
     return max(outputs, key=rank)
 
 
-def climb(state: Search, candidate: CandidateState, *, full: bool = False) -> tuple[Search, Fact]:
+def climb(
+    state: Search, candidate: CandidateState, *, full: bool = False, marked: bool = False
+) -> tuple[Search, Fact]:
     """Accept if F(new) >= F(current) and it did not fail, else remember the rejected edit.
 
     A failure of the service says nothing about an edit, so it is not remembered. With `full` the memory holds the
-    detail of each rejection; the fact never does.
+    detail of each rejection, with `marked` the parts of the program that it touched; the fact never does.
     """
     state = replace(state, climbed=state.climbed + 1)
     difference = candidate.fitness - state.current.fitness
@@ -193,6 +238,8 @@ def climb(state: Search, candidate: CandidateState, *, full: bool = False) -> tu
             fitness=candidate.fitness,
             fitness_difference=difference,
         )
+        if marked:
+            state = after_change(state, state.current.program, candidate.program)
         return replace(state, current=candidate), accepted
     fault = candidate.fault
     rejection = Rejection(
@@ -204,10 +251,22 @@ def climb(state: Search, candidate: CandidateState, *, full: bool = False) -> tu
     rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)
     if is_service_failure(fault):
         return state, rejected
-    if not full:
-        return replace(state, rejections=(*state.rejections, rejection)), rejected
-    known = detailed(rejection, candidate, state.current, state.rejections)
-    return replace(state, rejections=(*state.rejections, known), tried=(*state.tried, known)), rejected
+    known = detailed(rejection, candidate, state.current, state.rejections) if full else rejection
+    if marked and candidate.program.text:
+        known = replace(known, touched=changed_parts(state.current.program, candidate.program))
+    tried = (*state.tried, known) if full else state.tried
+    return replace(state, rejections=(*state.rejections, known), tried=tried), rejected
+
+
+def after_change(state: Search, old: Program, new: Program) -> Search:
+    """The state whose memory knows which parts of the program have changed since its edits were rejected."""
+    parts = frozenset(changed_parts(old, new))
+
+    def marked(one: Rejection) -> Rejection:
+        more = tuple(part for part in one.touched if part in parts and part not in one.changed)
+        return replace(one, changed=(*one.changed, *more)) if more else one
+
+    return replace(state, rejections=tuple(map(marked, state.rejections)), tried=tuple(map(marked, state.tried)))
 
 
 def _why(candidate: CandidateState) -> str:

@@ -107,6 +107,10 @@ _ONE_ISLAND = Switch(
     name="islands", on=lambda values: values["islands"] == 1,
     otherwise="with islands, whose elites need the same episodes: remove it, or set islands to 1",
 )
+_NO_FRONT = Switch(
+    name="partners", on=lambda values: values["partners"] != "front",
+    otherwise="with partners = 'front', which needs every f_e of a candidate: remove it, or set partners to 'paper'",
+)
 _PROBES = Switch(
     name="probes", on=lambda values: values["probes"] == "on",
     otherwise="without probes, on which evaluators are tested: remove it, or set probes to 'on'",
@@ -123,7 +127,7 @@ BRANCHES = SettingGroup(name="branches", parts=frozenset({SearchPart.BRANCHES}))
 SLOTS = SettingGroup(name="slots", parts=frozenset({SearchPart.SLOTS}))
 TUNING = SettingGroup(name="tuning", parts=frozenset({SearchPart.TUNING}))
 FRESH = SettingGroup(name="fresh episodes", parts=frozenset({SearchPart.ELITE}))
-RACING = SettingGroup(name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED,))
+RACING = SettingGroup(name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED, _NO_FRONT))
 CLIMB = SettingGroup(name="climb", parts=frozenset({SearchPart.CLIMB}))
 SATURATION = SettingGroup(name="saturation", parts=frozenset({SearchPart.CLIMB}), switches=(_ONE_ISLAND,))
 ISLANDS = SettingGroup(name="islands", parts=frozenset({SearchPart.BRANCHES}), switches=(_ISLANDS,))

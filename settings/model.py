@@ -28,6 +28,8 @@ Practice = Annotated[int, Field(ge=0, le=100)]
 GateEpisodes = Annotated[int, Field(ge=5, le=12)]
 Islands = Annotated[int, Field(ge=1, le=64)]
 Dealing = Literal["equal", "ucb"]
+Partners = Literal["paper", "front"]
+MemoryScope = Literal["generation", "run", "until-changed"]
 StopWhen = Literal["saturated", "never"]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
@@ -128,6 +130,7 @@ class Settings(BaseModel):
     k: Positive = groups.SLOTS.field(24, "candidates per generation, in methods with one kind of proposal")
     islands: Islands = groups.ISLANDS.field(1, "searches side by side that share the slots; 1 is the paper's")
     island_dealing: Dealing = groups.ISLANDS.field("equal", "how islands share the slots: equally, or by their gains")
+    partners: Partners = groups.BRANCHES.field("paper", "crossovers of one program with itself, or with the front's")
     n_roll: Positive = groups.ROLLOUTS.field(..., "N_roll, episodes per candidate")
     confirm_episodes: Count = groups.FRESH.field(0, "fresh episodes, at most, on which a new elite meets the old one")
     choice_episodes: Count = groups.FRESH.field(0, "fresh episodes, at the end of the search, of its best programs")
@@ -154,7 +157,7 @@ class Settings(BaseModel):
     speculation: bool = groups.SPECULATION.field(False, "ask for the next climb before the verdict; changes no result")
     feedback: FeedbackDetail = groups.EDITS.field("stories", "stories of episodes, or metrics alone as in the paper")
     memory_detail: MemoryDetail = groups.CLIMB.field("full", "what prompts show of edits that did not stay")
-    memory_scope: Literal["generation", "run"] = groups.CLIMB.field("generation", "how long rejected edits are kept")
+    memory_scope: MemoryScope = groups.CLIMB.field("generation", "how long rejected edits are kept")
     macro_focus: bool = groups.FOCI.field(True, "each macro-mutation and crossover of a generation gets another focus")
     reply: Form = groups.REPLY.field("patch", "what climbs and evaluator revisions send: a patch, or the whole program")
     repairs: Repairs = groups.MODELS.field(1, "further questions after an answer that cannot be used; 0 is the paper's")

@@ -37,6 +37,7 @@ class Propose(Order):
     tried: tuple[Rejection, ...] = ()  # edits of the parents and their ancestors that did not stay; full memory only
     others: tuple[Ancestor, ...] = ()  # good programs of other structures than the elite's; full memory only
     focus: Focus | None = None  # of a macro-mutation or crossover; None for none
+    from_front: bool = False  # the second parent is no result of a branch, but the best program of some episode
     elite: str = ""  # the id of C_(g-1), so that a prompt can name the parents
     fitness: str = ""  # what f_e measures under the evaluator in use, in its writer's words; "" where nothing is known
     conversation: Conversation | None = None  # None: the proposal is one answer, without tools

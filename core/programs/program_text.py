@@ -379,3 +379,39 @@ def _functions(program: Program) -> Mapping[str, str]:
             methods = [method for method in _plain(node, "body") if isinstance(method, FunctionNode)]
             found.update((method.name, shape(method)) for method in methods)
     return found
+
+
+@lru_cache(maxsize=64)
+def parts_of(program: Program) -> Mapping[str, str]:
+    """Shape of every part by its path: `Policy.act` for a method, `GAIN` or `Policy.GAIN` for a constant.
+
+    The path of a class is that of what else its body holds; that of the module is `MODULE`.
+    """
+    tree = parse(program)
+    found: dict[str, list[str]] = {}
+    for node in [] if isinstance(tree, Fault) else _plain(tree, "body"):
+        if isinstance(node, ast.ClassDef):
+            for each in _plain(node, "body"):
+                for path in _paths(each):
+                    found.setdefault(f"{node.name}.{path}" if path else node.name, []).append(shape(each))
+        else:
+            for path in _paths(node):
+                found.setdefault(path or MODULE, []).append(shape(node))
+    return {path: " ".join(shapes) for path, shapes in found.items()}
+
+
+MODULE = "the module"  # the path of what is in no other part, such as imports
+
+
+def _paths(node: ast.stmt) -> Sequence[str]:
+    """The names that a statement defines; "" alone if it defines none."""
+    if isinstance(node, FunctionNode | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [each.id for each in targets if isinstance(each, ast.Name)] or [""]
+
+
+def changed_parts(old: Program, new: Program) -> tuple[str, ...]:
+    """The paths of the parts in which two programs differ, in the order of their texts."""
+    before, after = parts_of(old), parts_of(new)
+    return tuple(path for path in {**before, **after} if before.get(path) != after.get(path))

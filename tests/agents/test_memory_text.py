@@ -14,6 +14,20 @@ def rejection(**fields: object) -> Rejection:
     return Rejection(**{**known, **fields})
 
 
+def test_an_edit_that_was_rejected_before_its_part_changed_says_so_and_why_it_lost() -> None:
+    again = "before Policy.act, GAIN changed: it may be worth another try]"
+    changed = {"changed": ("Policy.act", "GAIN"), "fitness_difference": -0.01}
+    assert rejections_list([rejection(**changed)]).endswith(f"[rejected {again}")
+    assert rejections_list([rejection(**changed)], full=True).endswith(f"[rejected as worse {again}")
+    tied = rejection(**changed, standard_error=0.02)
+    assert rejections_list([tied], full=True).endswith(f"[rejected as a tie within the noise {again}")
+    crashed = rejection(**changed, verdict=Verdict.FAILED)
+    assert rejections_list([crashed], full=True).endswith(f"[rejected because it failed {again}")
+    many = rejections_list([rejection(changed=tuple("abcde"))])
+    assert many.endswith("[rejected before a, b, c and 2 more changed: it may be worth another try]")
+    assert "[" not in rejections_list([rejection(touched=("GAIN",))])
+
+
 @pytest.mark.parametrize(
     ("entry", "said"),
     [

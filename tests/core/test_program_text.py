@@ -11,11 +11,14 @@ from memento.core.programs.program_text import (
     MAX_NESTING,
     MAX_PROGRAM,
     MAX_SUMMARY,
+    MODULE,
     bare,
+    changed_parts,
     difference,
     digest,
     history,
     parse,
+    parts_of,
     shape,
     structure,
     summary_of,
@@ -277,3 +280,21 @@ def test_the_size_limit() -> None:
     assert fault is not None
     assert "64,000 are allowed" in fault.message
     assert check(POLICY, CONTRACT, limit=10) is not None
+
+
+def test_the_parts_of_a_program_by_their_paths() -> None:
+    text = (
+        "import math\nGAIN = 1\nA, B = 1, 2\n\n\ndef help():\n    pass\n\n\n"
+        "class Policy:\n    LOW: int = 3\n\n    def act(self):\n        'talk'\n        return GAIN\n"
+    )
+    assert set(parts_of(Program(text))) == {MODULE, "GAIN", "help", "Policy.LOW", "Policy.act"}
+
+    def changed(old: str, new: str) -> tuple[str, ...]:
+        return changed_parts(Program(text), Program(text.replace(old, new)))
+
+    assert changed("return GAIN", "return 2") == ("Policy.act",)
+    assert changed("LOW: int = 3", "LOW: int = 4") == ("Policy.LOW",)
+    assert changed("import math", "import cmath") == changed("A, B", "A, C") == (MODULE,)
+    assert changed("'talk'", "'other talk'") == ()
+    assert changed("def help", "def aid") == ("help", "aid")
+    assert changed_parts(Program("not python"), Program(text)) == tuple(parts_of(Program(text)))

@@ -135,7 +135,8 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
     "islands": lambda: Sequencer(replace(PLAN, slots=SHARED, options=SearchOptions(seed=2, islands=2))),
     "islands with challenges, choice, gate and critic": lambda: Criticising(Gated(
         Sequencer(replace(
-            PLAN, slots=replace(SHARED, generations=2, crossover=1), options=SearchOptions(seed=4, islands=2, dealing="ucb"),
+            PLAN, slots=replace(SHARED, generations=2, crossover=1),
+            options=SearchOptions(seed=4, islands=2, dealing="ucb"),
             search=replace(PLAN.search, episodes=50, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True),
         )), GATE,
     )),

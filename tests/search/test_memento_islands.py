@@ -1,4 +1,4 @@
-"""Islands of the memetic search: whole searches side by side, whose slots, migrations and elites follow from the log."""
+"""Islands of the memetic search: searches side by side, whose slots, migrations and elites follow from the log."""
 
 import random
 from collections import Counter

@@ -1,14 +1,21 @@
-"""The parents of crossovers differ in structure where they can."""
+"""The parents of crossovers differ where they can, by structure or by a front; and a memory knows what has changed."""
 
+import random
 from dataclasses import replace
+from zlib import crc32
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memento.core.events import CandidateRejected, CandidateScored, Fact, Propose
 from memento.core.programs.program_text import digest, structure
-from memento.core.values import Ancestor, CandidateState, Operator, Program
-from memento.search.selection import OTHERS, Search, differing_partner, remembered
+from memento.core.values import Ancestor, CandidateState, Operator, Program, Score
+from memento.search.memento import GenerationBudget
+from memento.search.selection import OTHERS, Search, climb, differing_partner, front_partner, front_with, remembered
 from memento.search.trials import Trials
 
-from ..support.searches import PLAN, initial
+from ..support.keeper_world import Repeating, play
+from ..support.searches import PLAN, initial, make, seeds
 
 WALK = Program("GAIN = 0.4\nLOW = -1.0\n\n\ndef go(x):\n    return GAIN * x\n")
 TUNED = Program("GAIN = -0.7\nLOW = 1\n\n\ndef go(x):\n    # the same\n    return GAIN * x\n")
@@ -72,3 +79,153 @@ def test_one_program_of_each_structure_is_remembered(count: int) -> None:
     numbers = made("g2/macro/0", Program(f"def f_{count - 1}():\n    return 77\n"), 0.05)
     kept = remembered(searching(), [*found, numbers, ELITE, replace(MACRO, episodes=MACRO.episodes[:1])])
     assert [one.id for one in kept] == [f"g1/macro/{n}" for n in reversed(range(count))][:OTHERS]
+
+
+# ---------------------------------------------------------------------------------------------------------- the front
+
+
+def seen(name: str, *fitnesses: float) -> CandidateState:
+    scores = tuple(Score(fitness=fitness) for fitness in fitnesses)
+    text = Program(f"def go(x):\n    return {name!r}\n")
+    return replace(made(name, text, sum(fitnesses) / len(fitnesses)), scores=scores, episodes=FIRST.episodes)
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 3), min_size=1, max_size=8), st.randoms())
+def test_a_front_has_the_best_program_of_each_episode_in_any_order_of_arrival(
+    rows: list[tuple[float, ...]], draw: random.Random
+) -> None:
+    programs = [seen(f"g1/macro/{place}", *row) for place, row in enumerate(rows)]
+    elite = seen("g0/macro/0", 0.0, 0.0, 0.0)
+    fronts = []
+    for _ in range(2):
+        state = searching(elite=elite, current=elite)
+        for one in draw.sample(programs, len(programs)):
+            state = replace(state, front=front_with(state, one))
+        fronts.append(state.front)
+    assert fronts[0] == fronts[1]
+    assert 1 <= len(fronts[0]) <= 3
+    for place in range(3):
+        best = max(row[place] for row in (*rows, (0.0, 0.0, 0.0)))
+        assert best == max(one.scores[place].fitness for one in fronts[0])
+
+
+def test_the_partner_of_a_front_is_the_program_that_adds_most() -> None:
+    first, weak = seen("g2/hill/0", 0.6, 0.6, 0.1), seen("g1/macro/1", 0.0, 0.0, 0.9)
+    same = replace(weak, id="g2/macro/0", program=first.program)
+    state = searching(current=first, elite=first, front=(first, seen("g1/macro/0", 0.7, 0.7, 0.0), weak, same))
+    assert front_partner(state) == weak
+    assert front_partner(replace(state, front=(first, same))) is None
+
+
+class Watched(Repeating):
+    """Remembers every proposal that was answered, as its prompt depends on it."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.asked: list[Propose] = []
+
+    def _propose(self, order, draw):
+        self.asked.append(order)
+        fact = super()._propose(order, draw)
+        marks = [rejection.changed for rejection in order.rejections]
+        return replace(fact, summary=f"{fact.summary} {crc32(repr(marks).encode()) % 97}") if any(marks) else fact
+
+
+SLOTS = GenerationBudget(generations=3, hill_climb=3, macro=2, crossover=2)
+
+
+def watched(seed: int, arrival: int, saving: tuple[bool, bool, bool], **options: bool) -> tuple[list[Fact], Watched]:
+    keeper, world = make("memento", SLOTS, seed, saving, **options), Watched(seed)
+    log, last = play(keeper, world, random.Random(arrival).randrange)
+    assert keeper.finished(last.state)
+    return log, world
+
+
+def crossed(world: Watched) -> list[tuple[str, ...]]:
+    return sorted(
+        (order.id, order.parents[0].id, order.parents[1].id, str(order.from_front))
+        for order in world.asked if order.operator is Operator.CROSSOVER
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, seeds, seeds, st.booleans())
+def test_with_a_front_nothing_is_pruned_and_parents_do_not_depend_on_the_order_of_arrival(
+    seed: int, one: int, other: int, duplicates: bool
+) -> None:
+    log, world = watched(seed, one, (True, duplicates, False), front=True)
+    _, again = watched(seed, other, (False, False, False), front=True)
+    assert crossed(world) == crossed(again)
+    found = {fact.candidate.id: fact.candidate for fact in log if isinstance(fact, CandidateScored)}
+    assert all(candidate.bound is None for candidate in found.values())
+    for order in world.asked:
+        if order.from_front:
+            first, second = order.parents
+            assert digest(first.program) != digest(second.program)
+            assert len(second.scores) == len(PLAN.seeds)
+
+
+def test_a_front_gives_a_second_program_where_both_branches_end_with_one() -> None:
+    twice, fronted = 0, 0
+    for seed in range(15):
+        _, plain = watched(seed, seed, (False, False, False))
+        _, world = watched(seed, seed, (False, False, False), front=True)
+        twice += sum(
+            digest(order.parents[0].program) == digest(order.parents[1].program)
+            for order in plain.asked if order.operator is Operator.CROSSOVER
+        )
+        fronted += sum(order.from_front for order in world.asked)
+    assert twice and fronted
+
+
+# ------------------------------------------------------------------------------- what has changed since a rejection
+
+TWO = Program(
+    "GAIN = 1\n\n\nclass Policy:\n    def act(self):\n        return GAIN\n\n    def see(self):\n        pass\n"
+)
+
+
+def edited(name: str, old: str, new: str, fitness: float) -> CandidateState:
+    return made(name, Program(TWO.text.replace(old, new)), fitness, Operator.HILL_CLIMB)
+
+
+def test_a_rejected_edit_knows_which_of_its_parts_an_accepted_edit_changed() -> None:
+    base = made("g1/hill/0", TWO, 0.5, Operator.HILL_CLIMB)
+    state = searching(current=base, elite=base)
+    state, fact = climb(state, edited("g2/hill/0", "return GAIN", "return 2 * GAIN", 0.4), marked=True)
+    state, _ = climb(state, edited("g2/hill/1", "GAIN = 1", "GAIN = 3", 0.4), marked=True)
+    assert [rejection.touched for rejection in state.rejections] == [("Policy.act",), ("GAIN",)]
+    assert isinstance(fact, CandidateRejected) and not fact.rejection.touched, "the log has what it had"
+    state, _ = climb(state, edited("g2/hill/2", "pass", "return 1", 0.6), marked=True)
+    assert [rejection.changed for rejection in state.rejections] == [(), ()]
+    state, _ = climb(state, edited("g2/hill/3", "return GAIN", "return GAIN + 1", 0.7), marked=True)
+    assert [rejection.changed for rejection in state.rejections] == [("Policy.act",), ()]
+    plain, _ = climb(searching(current=base), edited("g2/hill/0", "return GAIN", "return 2", 0.4))
+    assert plain.rejections[0].touched == ()
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, seeds, seeds, st.booleans())
+def test_what_prompts_say_of_changes_does_not_depend_on_the_order_of_arrival(
+    seed: int, one: int, other: int, full: bool
+) -> None:
+    options = {"lasting_memory": True, "marked_memory": True, "full_memory": full}
+    seen_by = [
+        {
+            order.id.removesuffix("/ahead"): [(one.summary, one.changed) for one in order.rejections]
+            for order in watched(seed, arrival, saving, **options)[1].asked
+        }
+        for arrival, saving in ((one, (False, False, False)), (other, (True, True, True)))
+    ]
+    assert seen_by[0] == seen_by[1]
+
+
+def test_later_generations_are_told_what_the_elite_changed() -> None:
+    marked = [
+        rejection
+        for seed in range(8)
+        for order in watched(seed, seed, (False, False, False), lasting_memory=True, marked_memory=True)[1].asked
+        for rejection in order.rejections if rejection.changed
+    ]
+    assert marked
+    assert all(set(rejection.changed) <= set(rejection.touched) for rejection in marked)
