@@ -140,6 +140,9 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
             search=replace(PLAN.search, episodes=50, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True),
         )), GATE,
     )),
+    "front and marked memory": lambda: Sequencer(replace(
+        PLAN, options=SearchOptions(front=True, full_memory=True, lasting_memory=True, marked_memory=True)
+    )),
     "fresh starts": lambda: Sequencer(
         replace(PLAN, search=replace(PLAN.search, fresh=FreshPlan(seed=7, starts=10)))
     ),
@@ -185,7 +188,7 @@ async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world:
 
 
 # These take a second or more: a kill at each of many facts.
-LONG = ("turns", "tuning", "gate", "critic", "fresh", "budget", "judges", "islands")
+LONG = ("turns", "tuning", "gate", "critic", "fresh", "budget", "judges", "islands", "front")
 
 
 @pytest.mark.parametrize("name", [
