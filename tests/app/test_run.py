@@ -17,11 +17,14 @@ from memento.memory.store import RunStore
 from ..support.processes import members_of, wait_until_gone
 from .conftest import SMALL, Runs, kill, verdicts
 
+ISLANDS = ("--set", "islands=2", "--set", "partners=front", "--set", "memory_scope=until-changed")
+
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_run_on_any_number_of_workers(runs: Runs) -> None:
-    first = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "one", "--workers", "1")
-    second = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "two", "--workers", "2")
+@pytest.mark.parametrize("more", [(), ISLANDS], ids=["one", "islands"])
+def test_the_same_seed_gives_the_same_run_on_any_number_of_workers(runs: Runs, more: tuple[str, ...]) -> None:
+    first = runs.call("run", "hanoi-kinematic", *SMALL, *more, "--name", "one", "--workers", "1")
+    second = runs.call("run", "hanoi-kinematic", *SMALL, *more, "--name", "two", "--workers", "2")
     assert runs.elite("one") == runs.elite("two")
     assert verdicts(runs.facts("one")) == verdicts(runs.facts("two"))
     same = ("elite", "fitness", "initial_fitness", "reference_fitness", "candidates", "episodes_run")
@@ -41,13 +44,16 @@ def test_every_slot_is_accounted_for(runs: Runs) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs) -> None:
-    whole = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "whole", "--json")
+@pytest.mark.parametrize("more", [
+    pytest.param((), id="one"), pytest.param(ISLANDS, id="islands", marks=pytest.mark.slow)
+])
+def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs, more: tuple[str, ...]) -> None:
+    whole = runs.start("run", "hanoi-kinematic", *SMALL, *more, "--name", "whole", "--json")
     began_s = time.monotonic()
     expected = runs.finish(whole)
     length_s = time.monotonic() - began_s
     draw = random.Random(7)
-    process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "killed", "--json")
+    process = runs.start("run", "hanoi-kinematic", *SMALL, *more, "--name", "killed", "--json")
     kills = 0
     for _ in range(3):
         runs.await_first_fact("killed")
