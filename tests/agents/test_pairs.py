@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from memento.agents.pairs import pair_table, second_block, second_history
+from memento.agents.pairs import pair_table, second_block, second_history, title_of
 from memento.agents.proposers import MOST_OF_PROGRAM, MOST_PROMPT, Crosser, HillClimber, Initiator, Mutator
 from memento.agents.writing import Answers
 from memento.core.values import Brief, Focus, Operator, Program, Score
@@ -92,3 +92,17 @@ async def test_no_prompt_is_longer_than_the_bound(kind: Operator) -> None:
         assert first.program.text.rstrip() in ask.prompt
     if kind is Operator.CROSSOVER:
         assert "def push_0(obs, x):" in ask.prompt
+
+
+def test_a_parent_of_another_island_or_of_the_front_is_named_as_what_it_is() -> None:
+    own, guest = replace(candidate(), id="i2/g3/hill/0", generation=3), replace(candidate(), id="i1/g2/macro/0")
+    order = replace(propose(Operator.CROSSOVER, own, guest), id="i2/g3/cross/0", generation=3, elite="i2/g2/hill/1")
+    assert title_of(guest, order).startswith("the elite of another search for the same task")
+    assert "another search" not in title_of(own, order)
+    first = replace(guest, id="init/0", operator=Operator.INITIAL)
+    assert title_of(first, order) == "the first policy", "which is no island's"
+    best = replace(guest, id="i2/g3/macro/1", operator=Operator.MACRO, generation=3)
+    order = replace(order, parents=(own, best), from_front=True)
+    assert title_of(best, order) == (
+        "a macro-mutation of generation 3, the best program so far in at least one episode"
+    )

@@ -3,10 +3,13 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.events import Fact, GateDecided, HintGiven
-from memento.memory.run_view import RunView
+from memento.core.events import CandidateScored, Fact, GateDecided, HintGiven, IslandsChanged, Migrated
+from memento.core.values import CandidateState, Operator, Program
+from memento.memory.run_view import RunView, view_of_facts
 from memento.tui.fact_words import fact_words
 from memento.tui.lines import lines_of
+from memento.tui.snapshot import BranchSlots
+from memento.tui.words import lane_words
 
 from ..support.strategies import FACT_CLASSES, PATIENT, instances
 
@@ -40,3 +43,24 @@ def test_only_a_stop_that_is_checked_has_a_line(passed: bool, audited: bool, beg
     )
     assert fact.line_begins == begins
     assert bool(lines_of(fact, RunView(), now=None)) == (begins is not None)
+
+
+def test_lines_and_lanes_name_the_island() -> None:
+    scored = [
+        CandidateScored(candidate=CandidateState(
+            id=f"i{island}/g1/macro/0", program=Program("x"), operator=Operator.MACRO, generation=1, slot=0, fitness=0.5
+        ))
+        for island in (1, 2)
+    ]
+    changed = IslandsChanged(generation=1, elites=("i1/g1/macro/0", "init/0"), fitnesses=(0.5, 0.25), slots=(3, 2))
+    view = view_of_facts([*scored, changed])
+    (line,) = lines_of(scored[1], view, now=None)
+    assert line.startswith("   g1 i2 macro  1  F 0.500")
+    (line,) = lines_of(changed, view, now=None)
+    assert line == (
+        "   g1: island 1  F 0.500  i1/g1/macro/0, 3 slots in g1; island 2  F 0.250  init/0, 2 slots in g1"
+    )
+    (line,) = lines_of(Migrated(generation=4, candidate="i1/g1/macro/0", source=1, target=2), view, now=None)
+    assert line == "   g4: i1/g1/macro/0 is a parent of the crossovers of island 2"
+    lane = BranchSlots(label="macro", slots=tuple(view.slots.candidates.values()), places=4)
+    assert "".join(text for text, _ in lane_words(lane, 3, width=6)).startswith("macro 1:o 2:o  best 0.500")
