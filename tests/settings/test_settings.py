@@ -338,6 +338,17 @@ def test_islands_need_climbs_and_exclude_what_has_no_effect_with_them() -> None:
     assert refusal(sets=("islands=0",))
 
 
+def test_a_front_needs_every_fitness_so_nothing_is_raced() -> None:
+    assert build().racing
+    assert not build(sets=("partners=front",)).racing
+    said = refusal(sets=("partners=front", "racing=true"))
+    assert "'racing' has no effect with partners = 'front'" in said
+    assert "'partners' has no effect with the method 'hill-only'" in refusal(
+        {"method": "hill-only"}, sets=("partners=front",)
+    )
+    assert build(sets=("memory.scope=until-changed",)).memory_scope == "until-changed"
+
+
 def test_challenges_of_all_islands_have_room_in_a_budget_of_episodes() -> None:
     one, four = (build({"budget_episodes": 300}, sets=(f"islands={count}",)) for count in (1, 4))
     assert one.confirm_episodes >= four.confirm_episodes > 0
