@@ -29,7 +29,6 @@ from ..core.events import (
 )
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
-from ..core.programs.program_text import digest
 from ..core.seeds import derive_seed
 from ..core.values import Ancestor, CandidateState, Fault, Operator, Program, Rejection
 from . import tuning, tuning_older
@@ -44,8 +43,7 @@ from .selection import (
     best_of,
     best_tuned,
     climb,
-    differing_partner,
-    front_partner,
+    crossing_pair,
     front_with,
     is_hopeless,
     is_of_front,
@@ -365,7 +363,9 @@ class EliteKeeper:
         return replace(ended, facts=(*begun.facts, *ended.facts))
 
     def _begin_crossover(self, state: Search) -> Decision[Search]:
-        state = replace(state, crossing=True, pair=self._pair(state))
+        options, measured = self._options, self._plan.episodes is not None
+        pair = crossing_pair(state, front=options.front, varied=options.varied_crossovers, measured=measured)
+        state = replace(state, crossing=True, pair=pair)
         orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(len(state.crosses)))
         requested = state.requested | {order.id for order in orders}
         decision = Decision(state=replace(state, requested=requested), orders=orders)
@@ -373,19 +373,6 @@ class EliteKeeper:
             return decision
         late = range(state.early.stop, len(state.tunes))
         return self._begin_tuning(decision, late, select_elite(state), state.late_episodes)
-
-    def _pair(self, state: Search) -> tuple[CandidateState, ...]:
-        """The parents of the generation's crossovers; none by older rules, which take the fittest."""
-        guest = state.guest
-        if guest is not None and digest(guest.program) != digest(state.current.program):
-            return state.current, guest
-        if self._options.front and digest(partner(state).program) == digest(state.current.program):
-            found = front_partner(state)
-            if found is not None:
-                return state.current, found
-        if not self._options.varied_crossovers:
-            return ()
-        return state.current, differing_partner(state, measured=self._plan.episodes is not None)
 
     def _may_cross(self, state: Search) -> bool:
         """Whether crossover begins: climb, macro-mutation and the early slots of tuning are over."""

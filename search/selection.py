@@ -110,6 +110,18 @@ def partner(state: Search) -> CandidateState:
     return tuned if tuned.fitness > best.fitness else best
 
 
+def crossing_pair(state: Search, *, front: bool, varied: bool, measured: bool) -> tuple[CandidateState, ...]:
+    """The parents of a generation's crossovers; none by older rules (not `varied`), which take the fittest."""
+    first, guest = state.current, state.guest
+    if guest is not None and digest(guest.program) != digest(first.program):
+        return first, guest
+    if front and digest(partner(state).program) == digest(first.program):
+        found = front_partner(state)
+        if found is not None:
+            return first, found
+    return (first, differing_partner(state, measured=measured)) if varied else ()
+
+
 NEAR = 0.9  # of the usual second parent's F: what a program of another structure must have to take its place
 OTHERS = 6  # programs of other structures that a search remembers
 
@@ -210,14 +222,12 @@ def outputs(state: Search, *, measured: bool) -> list[CandidateState]:
 
 def select_elite(state: Search) -> CandidateState:
     """C_g: the fittest branch output. Ties: crossover, macro-mutation, hill-climb, the old elite, then tuning."""
-    found = (state.current, best_macro(state), best_tuned(state), best_of(state.crosses))
-    outputs = [candidate for candidate in found if candidate is not None]
 
     def rank(candidate: CandidateState) -> tuple[float, int]:
         old = candidate.id == state.elite.id
         return candidate.fitness, _OLD_ELITE if old else _PRECEDENCE[candidate.operator]
 
-    return max(outputs, key=rank)
+    return max(outputs(state, measured=False), key=rank)
 
 
 def climb(
