@@ -15,6 +15,7 @@ from ..core.values import JSON
 from ..evidence.loading import load_runs
 from ..memory.lock import is_locked
 from ..memory.lookup import INITIAL_POLICY, look_up
+from ..memory.quality import Seen
 from ..memory.run_status import state_of
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
@@ -35,8 +36,10 @@ FLOATS = ("fitness", "success_rate", "mean_return", "bound", "difference")
 class Candidate:
     """One policy of a search: its program, its results, and where it comes from.
 
-    `fitness` is F in [0, 1], the mean over the run's episodes; None if it failed or was pruned. `success_rate` is S in
-    [0, 1], None also where the task has no success predicate; `mean_return` is None where it has no rewards.
+    `fitness` is F in [0, 1], the mean over the search's episodes, by which candidates are compared; None if it failed
+    or was pruned. `success_rate` is S in [0, 1], None also where the task has no success predicate; `mean_return` is
+    None where it has no rewards. `fresh_fitness` is the mean over the `fresh_episodes` on which it met other programs,
+    and which the search did not select it by; None if there are none.
     """
 
     id: str                             # such as "g2/macro/1"
@@ -48,6 +51,8 @@ class Candidate:
     fitness: float | None = None
     success_rate: float | None = None
     mean_return: float | None = None
+    fresh_fitness: float | None = None
+    fresh_episodes: int = 0
     bound: float | None = None          # the upper bound of F of a pruned candidate
     difference: float | None = None     # F minus F of the climb's current policy; None outside the climb
     episodes: int = 0                   # rolled out for it
@@ -132,7 +137,8 @@ class Run:
                 initial = look_up(store, INITIAL_POLICY)
                 metrics.setdefault(initial.id, initial.metrics)
         return [
-            candidate_of(slot, programs.get(key), metrics.get(key, {})) for key, slot in view.slots.candidates.items()
+            candidate_of(slot, programs.get(key), metrics.get(key, {}), view.slots.seen.get(key))
+            for key, slot in view.slots.candidates.items()
         ]
 
     def frame(self) -> "pandas.DataFrame":
@@ -244,12 +250,15 @@ def _read(store: RunStore) -> tuple[RunView, dict[str, str], dict[str, dict[str,
     return view, programs, metrics
 
 
-def candidate_of(slot: Slot, program: str | None, metrics: dict[str, JSON]) -> Candidate:
-    """The candidate of a slot, with its program and its metrics."""
+def candidate_of(
+    slot: Slot, program: str | None, metrics: dict[str, JSON], seen: Seen | None = None
+) -> Candidate:
+    """The candidate of a slot, with its program, its metrics, and what was seen of it on fresh episodes."""
     return Candidate(
         id=slot.id, generation=slot.generation, operator=None if slot.operator is None else str(slot.operator),
         state=slot.state, parents=slot.parents, summary=slot.summary, fitness=slot.fitness,
         success_rate=slot.success_rate, mean_return=slot.mean_return, bound=slot.bound, difference=slot.difference,
+        fresh_fitness=None if seen is None else seen.fitness, fresh_episodes=0 if seen is None else seen.episodes,
         episodes=slot.rolled, steps=slot.steps, elite_of=slot.elite_of, program=program, metrics=metrics,
         fault=None if slot.fault is None else f"{slot.fault.kind}: {slot.fault.message}",
     )

@@ -47,10 +47,12 @@ class Result:
 class RunResult(Result):
     """The result of a run.
 
-    `fitness` and `success` are F and S of the elite on the search's own episodes, under the run's own
-    evaluator. `reference_initial`, `reference_fitness` and `final_success` are measured on held-out
-    seeds, under the reference evaluator and the success predicate. None stands for a value that was not reached (a
-    stopped run), does not exist (no reference evaluator, success predicate or rewards) or is unknown (a price).
+    `fitness`, `success` and `initial_fitness` are what the run states of the elite and of p_0 under its own evaluator:
+    on fresh episodes, where the program had at least as many of them as of the search's own, else on all
+    (`memory/quality.py`). `search_fitness` is F of the elite on the search's own episodes. `reference_initial`,
+    `reference_fitness` and `final_success` are measured on held-out seeds, under the reference evaluator and the
+    success predicate. None stands for a value that was not reached (a stopped run), does not exist (no reference
+    evaluator, success predicate or rewards) or is unknown (a price).
     """
 
     run: str                            # the run's folder
@@ -62,7 +64,7 @@ class RunResult(Result):
     generations: int                    # finished generations
     elite: str | None                   # the elite's candidate id
     fitness: float | None
-    success: float | None
+    success: float | None               # of the search's episodes where the log has it of no others
     initial_fitness: float | None       # F of p_0
     reference_initial: float | None
     reference_fitness: float | None
@@ -85,6 +87,9 @@ class RunResult(Result):
     sandbox: tuple[str, ...]            # the active isolation layers
     hints: int = 0                      # that a person gave
     critiques: int = 0                  # what a critic said about episodes
+    fitness_episodes: int | None = None     # of which `fitness` is the mean, and how many of them are fresh
+    fitness_fresh: int | None = None
+    search_fitness: float | None = None
     card: Card | None = None            # how much of the result was luck, what the episodes were for, and more
 
     def brief(self) -> list[tuple[str, str]]:
@@ -236,7 +241,7 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
     view = view_of(store.facts_after(0, texts=False))
     run = view.status
     settings, final, spent = run.settings, run.final, run.spending.total
-    first, elite = run.first_elite, run.elite
+    elite, first, quality = run.elite, view.initial_quality, view.quality
     return RunResult(
         run=str(store.folder),
         domain=str(settings["domain"]),
@@ -246,8 +251,8 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         status=status,
         generations=run.generation,
         elite=elite.candidate if elite else None,
-        fitness=elite.fitness if elite else None,
-        success=elite.success_rate if elite else None,
+        fitness=quality.fitness if quality else None,
+        success=quality.success if quality else None,
         initial_fitness=first.fitness if first else None,
         reference_initial=final.initial_fitness if final else None,
         reference_fitness=final.elite_fitness if final else None,
@@ -270,5 +275,8 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         sandbox=run.sandbox,
         hints=run.hints,
         critiques=run.critiques,
+        fitness_episodes=quality.episodes if quality else None,
+        fitness_fresh=quality.fresh if quality else None,
+        search_fitness=elite.fitness if elite else None,
         card=read_card(store, view),
     )

@@ -14,6 +14,7 @@ from ..core.story import aligned
 from ..core.text import both, cost, counted, duration, interval_words, one_line, signed
 from ..core.values import JSON, Operator
 from ..memory.card import luck_words
+from ..memory.quality import IN_SEARCH, on_episodes
 from ..tui.words import isolation
 
 MOST: Final = 600      # characters of a text from a program
@@ -27,7 +28,7 @@ def describe_run(result: RunResult) -> str:
         f"{result.run}: {result.status} after {counted(result.generations, 'generation')}, {duration(result.wall_s)}",
         f"  elite            {result.elite or 'none'}",
         f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
-        "   under the run's own evaluator",
+        f"   under the run's own evaluator{_fresh(result)}",
         f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
         f"   under the reference evaluator{_measured(result)}",
         *_luck(result),
@@ -38,6 +39,14 @@ def describe_run(result: RunResult) -> str:
         f"  isolation        {isolation(result.sandbox).removeprefix('isolation: ')}",
     ]
     return "\n".join(lines)
+
+
+def _fresh(result: RunResult) -> str:
+    """On which episodes F of the elite was found where it has fresh ones, and F in the search."""
+    if not result.fitness_fresh or result.fitness_episodes is None:
+        return ""
+    on = on_episodes(result.fitness_episodes, result.fitness_fresh)
+    return f", {on}; {number(result.search_fitness)} {IN_SEARCH}"
 
 
 def _luck(result: RunResult) -> list[str]:

@@ -144,7 +144,8 @@ def _baseline_in_short(folder: Path) -> str:
 def _in_short(folder: Path, runs_dir: Path) -> str:
     """One run in a line; the error for a run that cannot be read."""
     try:
-        status = read_outline(folder).status
+        view = read_outline(folder)
+        status = view.status
         state = state_of(status.status, live=is_locked(folder))
     except (StoreError, OSError) as error:
         return one_line(f"cannot be read: {error}", 1000)
@@ -152,9 +153,9 @@ def _in_short(folder: Path, runs_dir: Path) -> str:
     if not words:
         return "killed before its first fact"
     line = f"{domain_words(words)} by {words.get('method')}, {words.get('model')}; {ended_words(status, state)}"
-    if status.elite is not None and status.first_elite is not None:
-        first, last = status.first_elite.fitness, status.elite.fitness
-        line += f"; g{status.generation} F {number(first)} -> {number(last)}"
+    first, last = view.initial_quality, view.quality
+    if first is not None and last is not None:
+        line += f"; g{status.generation} F {number(first.fitness)} -> {number(last.fitness)}"
     if state not in ("done", "running", "paused", "failed"):
         line += f"; memento resume {_resumable(folder, runs_dir)}"
     return one_line(line, 1000)

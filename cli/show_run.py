@@ -26,8 +26,9 @@ from ..memory.card import Card, gap_words, luck_words, purposes_words, size_word
 from ..memory.evaluator_pools import EvaluatorPool, list_judges, list_pools
 from ..memory.gate_report import gate_report
 from ..memory.pace import pace_of, slow_candidates, start_up_s
+from ..memory.quality import quality_words
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
-from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
+from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections, quality_in
 from ..memory.slots import Slots
 from ..tui.fact_words import choice_words, islands_words
 from ..tui.words import (
@@ -64,7 +65,7 @@ def describe_run(
     rows = list_generations(slots)
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
-        _curve(rows), _elites(slots, width), _islands(status), _measured(status), _unseen(card, folder, width),
+        _curve(rows), _elites(view, width), _islands(status), _measured(status), _unseen(card, folder, width),
         _failures(list_failures(status), width), _rejections(slots), _effort(status, card),
         _wrapped("", _spent_time(status, slots), width), _gate(status, slots),
         _pace(slots), _wrapped("size", size_words(card), width), _onward(folder, status, state, live=live),
@@ -202,14 +203,20 @@ def _slots(row: GenerationRow) -> str:
     return f"{row.candidates}{f', {row.failed} failed' if row.failed else ''}{stopped}{taken}"
 
 
-def _elites(slots: Slots, width: int) -> Iterator[str]:
+def _elites(view: RunView, width: int) -> Iterator[str]:
+    """Each new elite: what is stated of it, F in the search where that is another figure, and its edit."""
+    slots = view.slots
     changed = [elite for elite in slots.elites if elite.changed and elite.candidate in slots]
     label = "elites"
     for elite in changed[-GENERATIONS_SHOWN:]:
         slot = slots.get(elite.candidate)
         what = one_line(slot.summary, width) if slot is not None else ""
-        line = _row(label, f"{elite.candidate:<11} F {number(elite.fitness)}"
+        stated = quality_words(quality_in(view.status, slots, elite.candidate))
+        searched = (f"{number(elite.fitness)}"
                     f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}")
+        line = _row(
+            label, f"{elite.candidate:<11} {f'{stated}; in the search {searched}' if stated else f'F {searched}'}"
+        )
         yield _fit(f"{line}  “{what}", width - 1) + "”" if what else line
         label = ""
 
@@ -239,7 +246,7 @@ def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:
     if card.unseen is not None:
         yield from _wrapped("unseen", unseen_words(card.unseen), width)
         if card.luck:
-            yield from _wrapped("luck", f"search minus unseen: {gap_words(card)}", width)
+            yield from _wrapped("luck", f"stated minus unseen: {gap_words(card)}", width)
         yield from _wrapped("", luck_words(card, str(folder)), width)
 
 

@@ -266,7 +266,7 @@ def shown_runs(evidence: Evidence) -> tuple[RunRecord, ...]:
 
 
 def _merit(record: RunRecord) -> tuple[bool, bool, float, float]:
-    found = record.best_fitness or 0.0, record.best_success or 0.0
+    found = record.result_fitness or 0.0, record.result_success or 0.0
     return record.status == "done", record.arm.startswith("memento"), *found
 
 

@@ -15,6 +15,7 @@ from ..memory.card import MEASURED, Card, card_of
 from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import GateReport, gate_report
 from ..memory.pace import Pace, pace_of
+from ..memory.quality import Quality
 from ..memory.run_status import FailureCount, NodeUse, list_failures
 from ..memory.run_view import view_of_facts
 from ..memory.slots import Remembered
@@ -111,6 +112,7 @@ class RunRecord:
     pools: tuple[EvaluatorPool, ...] = ()
     pace: Pace | None = None  # of the elite
     card: Card | None = None
+    quality: Quality | None = None  # what the run states of its result; None in the archives of older versions
     lineage: tuple[CandidateRow, ...] = ()
     merits: tuple[Merit, ...] = ()  # of all candidates that have both; none in the archives of older versions
     elite: Program | None = None
@@ -125,6 +127,16 @@ class RunRecord:
     def initial_fitness(self) -> float | None:
         """F of p_0."""
         return self.curve[0].fitness if self.curve else None
+
+    @property
+    def result_fitness(self) -> float | None:
+        """F of the run's result: on fresh episodes where it was seen on them, else the best F of the search."""
+        return self.quality.fitness if self.quality is not None and self.quality.fresh else self.best_fitness
+
+    @property
+    def result_success(self) -> float | None:
+        """S of the run's result, on the same episodes where the log has it, else on those of the search."""
+        return self.quality.success if self.quality is not None and self.quality.fresh else self.best_success
 
     @property
     def best_fitness(self) -> float | None:
@@ -185,6 +197,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         spending=run.spending,
         pools=list_pools(slots.evaluation),
         pace=pace_of(slots, slots.elites[-1].candidate) if slots.elites else None,
+        quality=view.quality,
         card=card_of(view, [fact for fact in facts if owner_of(fact.order or "") in MEASURED], facts),
         lineage=lineage,
         merits=tuple(

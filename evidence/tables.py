@@ -322,9 +322,11 @@ def runs(evidence: Evidence) -> Table:
         )
         rows.append((
             record.name, record.arm, str(record.seed), record.status, number(record.initial_fitness),
-            number(record.best_fitness), number(record.best_success), str(record.candidates),
+            number(record.result_fitness), number(record.result_success), str(record.candidates),
             str(record.episodes_run), _pace(record), held_out or DASH,
         ))
+    known = any(record.quality is not None and record.quality.fresh for record in evidence.records)
+    fresh = "F and S are those of the result on fresh episodes, where a run has them. " if known else ""
     rows += [(name, DASH, DASH, why, *[DASH] * 7) for name, why in evidence.missing.items()]
     return Table(
         title="Runs",
@@ -332,7 +334,7 @@ def runs(evidence: Evidence) -> Table:
                  "Held-out success"),
         rows=tuple(rows),
         texts=2,
-        note="ms per call: the elite's CPU time for one action, median and 99 %, on the machine of the run.",
+        note=f"{fresh}ms per call: the elite's CPU time for one action, median and 99 %, on the machine of the run.",
     )
 
 

@@ -78,6 +78,7 @@ COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
         "generations": "int", "candidates": "int", "candidates_failed": "int", "duplicates": "int", "episodes": "int",
         "search_episodes": "int", "calls": "int", "input_tokens": "int", "output_tokens": "int", "cost_usd": "float",
         "elite": "text", "elite_fitness": "float", "elite_success": "float", "elite_return": "float",
+        "stated_fitness": "float", "stated_episodes": "int", "stated_fresh": "int",
         "final_initial_fitness": "float", "final_initial_success": "float", "final_initial_return": "float",
         "final_elite_fitness": "float", "final_elite_success": "float", "final_elite_return": "float",
         "settings": "text", "versions": "text",
@@ -195,7 +196,7 @@ class Tables:
 
     def _run_row(self) -> Row:
         run = self._view.status
-        elite, final = run.elite, run.final
+        elite, final, stated = run.elite, run.final, self._view.quality
         return {
             "run": self._source.name, "identity": self._source.identity,
             **{key: run.settings.get(key) for key in ("domain", "method", "model", "seed")},
@@ -204,6 +205,8 @@ class Tables:
             "duplicates": run.duplicates, "episodes": run.episodes, **self._spending(),
             "elite": elite and elite.candidate, "elite_fitness": elite and elite.fitness,
             "elite_success": elite and elite.success_rate, "elite_return": elite and elite.mean_return,
+            "stated_fitness": stated and stated.fitness, "stated_episodes": stated and stated.episodes,
+            "stated_fresh": stated and stated.fresh,
             "final_initial_fitness": final and final.initial_fitness,
             "final_initial_success": final and final.initial_success,
             "final_initial_return": final and final.initial_return,

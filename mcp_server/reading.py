@@ -224,14 +224,15 @@ def _written_at(folder: Path) -> float:
 def _in_short(folder: Path) -> Result:
     """One run in a list; a run that cannot be read is listed with its error."""
     try:
-        status = read_outline(folder).status
+        view = read_outline(folder)
+        status = view.status
     except (StoreError, OSError) as error:
         return {"run": folder.name, "state": "unreadable", **untrusted(error=str(error))}
-    first, elite = status.first_elite, status.elite
+    first, stated, elite = view.initial_quality, view.quality, status.elite
     of_log = {
         **{key: status.settings.get(key) for key in ("domain", "method", "model", "seed")},
         "generations": status.generation, "initial_fitness": first.fitness if first is not None else None,
-        "fitness": elite.fitness if elite is not None else None, "elite": None if elite is None else elite.candidate,
+        "fitness": stated.fitness if stated is not None else None, "elite": None if elite is None else elite.candidate,
     }
     state = state_of(status.status, live=is_locked(folder))
     return {

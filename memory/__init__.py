@@ -12,6 +12,7 @@
     noting            keeps a small file with the current activity in a live run's folder, for `memento watch`
     origin            whether this installation wrote a run
     pace              how fast a policy is: the CPU time of its calls, and how long one of its episodes takes
+    quality           the quality of a program as a run states it: on episodes that did not select it
     ranking           the best distinct programs of a run, and the file of their fresh episodes
     retention_policy  which recordings of a run stay on disk, and which are dropped first if they take too much space
     run_status        the status of a run: a value of constant size, updated fact by fact

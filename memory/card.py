@@ -16,6 +16,7 @@ from ..core.order_ids import CONFIRM, FINAL, INITIAL, SCORE, SEARCH, final, owne
 from ..core.text import counted, interval_words, number, share, signed
 from ..core.values import Episode
 from .pace import pace_of
+from .quality import IN_SEARCH, on_episodes
 from .run_view import RunView
 from .slots import Slot, Slots
 
@@ -25,21 +26,23 @@ MEASURED: Final = (str(final("elite")), str(final("initial")))      # of these t
 PROGRAMS: Final = (InitialChosen, CandidateScored)
 PURPOSES: Final = {INITIAL: "p_0", SEARCH: "candidates", CONFIRM: "confirmation", FINAL: "final"}
 
-# What the unseen episodes say about the search's figure:
+# What the unseen episodes say about the stated figure:
 HOLDS, OVERSTATED, UNDERSTATED, TOO_FEW = "holds", "overstated", "understated", "too few"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Luck:
-    """A figure of the returned program in the search, and the same one on unseen episodes.
+    """A figure that the run states of the returned program, and the same one on unseen episodes.
 
-    `measure` is "fitness", "success" or "return". `gap` is the search's figure minus the unseen one; its interval is
-    that of the unseen one. `verdict`: the search's figure "holds", is "overstated" or "understated" by more than the
-    interval, or the episodes are "too few".
+    `measure` is "fitness", "success" or "return"; `on` says of which episodes the stated one is: "in the search", "on
+    16 fresh episodes". `gap` is the stated figure minus the unseen one; its interval is that of the unseen one.
+    `verdict`: the stated figure "holds", is "overstated" or "understated" by more than the interval, or the episodes
+    are "too few".
     """
 
     measure: str
-    search: float
+    stated: float
+    on: str
     unseen: float
     unseen_interval: Interval | None
     gap: float
@@ -144,36 +147,42 @@ def _unseen(measure: FinalMeasured, facts: Iterable[Fact]) -> Unseen:
 
 def _luck(view: RunView, unseen: Unseen) -> Iterator[Luck]:
     """The figures that both sides have and that are measured alike."""
-    elite = view.status.elite
+    elite, quality = view.status.elite, view.quality
+    if elite is None or quality is None:
+        return
     alike = view.status.settings.get("evaluator") == "reference"
-    figures = () if elite is None else (
-        ("fitness", elite.fitness if alike else None, unseen.fitness, unseen.fitness_interval),
-        ("success", elite.success_rate, unseen.success, unseen.success_interval),
-        ("return", elite.mean_return, unseen.mean_return, unseen.return_interval),
+    on = on_episodes(quality.episodes, quality.fresh)
+    figures = (
+        ("fitness", quality.fitness if alike else None, on, unseen.fitness, unseen.fitness_interval),
+        (
+            "success", quality.success, IN_SEARCH if quality.success_rate is None else on, unseen.success,
+            unseen.success_interval,
+        ),
+        ("return", elite.mean_return, IN_SEARCH, unseen.mean_return, unseen.return_interval),
     )
-    for measure, search, found, interval in figures:
-        if search is not None and found is not None:
+    for measure, stated, where, found, interval in figures:
+        if stated is not None and found is not None:
             yield Luck(
-                measure=measure, search=search, unseen=found, unseen_interval=interval, gap=search - found,
-                gap_interval=None if interval is None else (search - interval[1], search - interval[0]),
-                verdict=_verdict(search, interval, unseen.episodes),
+                measure=measure, stated=stated, on=where, unseen=found, unseen_interval=interval, gap=stated - found,
+                gap_interval=None if interval is None else (stated - interval[1], stated - interval[0]),
+                verdict=_verdict(stated, interval, unseen.episodes),
             )
 
 
-def _verdict(search: float, interval: Interval | None, episodes: int) -> str:
+def _verdict(stated: float, interval: Interval | None, episodes: int) -> str:
     if interval is None:
         return TOO_FEW
-    if interval[0] <= search <= interval[1]:
+    if interval[0] <= stated <= interval[1]:
         return HOLDS if episodes >= FEW else TOO_FEW
-    return OVERSTATED if search > interval[1] else UNDERSTATED
+    return OVERSTATED if stated > interval[1] else UNDERSTATED
 
 
 # -------------------------------------------------------------------------------------------- in words
 
 
 VERDICTS: Final = {     # the worst first
-    OVERSTATED: "the search's figure does not hold", UNDERSTATED: "better than in the search",
-    TOO_FEW: "too few episodes to trust either figure", HOLDS: "the search's figure holds",
+    OVERSTATED: "the first figure does not hold", UNDERSTATED: "better than stated",
+    TOO_FEW: "too few episodes to trust either figure", HOLDS: "the first figure holds",
 }
 
 
@@ -191,7 +200,7 @@ def card_words(card: Card, run: str) -> Iterator[tuple[str, str]]:
 
 
 def luck_words(card: Card, run: str) -> str:
-    """One sentence where the search's figure is not confirmed by the unseen episodes of `run`; "" where it is."""
+    """One sentence where the stated figure is not confirmed by the unseen episodes of `run`; "" where it is."""
     unseen = card.unseen
     if unseen is None:
         return ""
@@ -206,7 +215,7 @@ def luck_words(card: Card, run: str) -> str:
     name = "" if luck.measure == "fitness" else f"{luck.measure} "
     interval = interval_words(luck.unseen_interval, percent=percent, digits=digits)
     return (
-        f"{name}{value(luck.search)} in the search, {value(luck.unseen)}{interval} on"
+        f"{name}{value(luck.stated)} {luck.on}, {value(luck.unseen)}{interval} on"
         f" {counted(unseen.episodes, 'unseen episode')}: {VERDICTS[luck.verdict]}; {more}"
     )
 
@@ -226,7 +235,7 @@ def unseen_words(unseen: Unseen) -> str:
 
 
 def gap_words(card: Card) -> str:
-    """The luck gaps, the search's figures minus the unseen ones, with intervals; shares in points of a hundred."""
+    """The luck gaps, the stated figures minus the unseen ones, with intervals; shares in points of a hundred."""
     return ", ".join(map(_gap_words, card.luck))
 
 

@@ -119,6 +119,7 @@ class RunStatus:
     turns: int = 0                      # replies in conversations before the submission
     confirmations: int = 0              # comparisons of a candidate with the elite on fresh episodes
     chosen: EliteChosen | None = None   # the result of the final choice
+    joined: int = 0                     # fresh starts that became episodes of the search
     refuted: int = 0                    # of these, those in which the elite stayed: the order was another one
     tuning_episodes: int = 0            # of the search's, those on which constants were tried
     gate_episodes: int = 0              # on the cheap twin; in no other count of episodes
@@ -230,6 +231,7 @@ class RunStatus:
                 self.refuted += not fact.confirmed
             case SaturationChecked(joined=joined) if joined and self.elite is not None:
                 self.elite = replace(self.elite, fitness=fact.fitness, success_rate=fact.success_rate)
+                self.joined += len(joined)
             case EliteChosen():
                 self.chosen = fact
             case EliteChanged():

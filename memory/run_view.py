@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ..core.events import BranchEnded, EliteChanged, Fact
 from ..core.values import Rejection
+from .quality import Quality, quality_of
 from .run_status import Dated, RunStatus
 from .slots import Slots
 
@@ -29,6 +30,31 @@ class RunView:
     def copy(self) -> "RunView":
         """A copy of the current view for another thread; later facts do not change it."""
         return RunView(status=self.status.copy(), slots=self.slots.copy())
+
+
+    @property
+    def quality(self) -> Quality | None:
+        """What the run states of its elite; None before the first one."""
+        return quality_of_elite(self.status, self.slots, self.status.elite)
+
+    @property
+    def initial_quality(self) -> Quality | None:
+        """What the run states of p_0; None before it."""
+        return quality_of_elite(self.status, self.slots, self.status.first_elite)
+
+
+def quality_in(status: RunStatus, slots: Slots, candidate: str) -> Quality | None:
+    """What a run states of a candidate; None if it has no F."""
+    slot = slots.get(candidate)
+    if slot is None or slot.fitness is None:
+        return None
+    searched = status.number("n_roll") + status.joined
+    return quality_of(slot.fitness, slot.success_rate, searched, slots.seen.get(candidate))
+
+
+def quality_of_elite(status: RunStatus, slots: Slots, elite: EliteChanged | None) -> Quality | None:
+    """What a run states of an elite; None without one."""
+    return None if elite is None else quality_in(status, slots, elite.candidate)
 
 
 def view_of(entries: Iterable[Dated]) -> RunView:

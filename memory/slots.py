@@ -32,6 +32,7 @@ from ..core.events import (
 )
 from ..core.order_ids import EVALUATOR, FINAL, FRESH, INITIAL, SEARCH, owner_of, parse
 from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure, is_stopped
+from .quality import Seen, more_of, seen_in
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed
 FIRST_EPISODES = 256      # one of each worker and more
@@ -133,6 +134,7 @@ class Slots:
     calls: list[CallLine] = field(default_factory=list)
     recent: list[Rolled] = field(default_factory=list)          # the last rollouts
     first_s: list[float] = field(default_factory=list)          # the duration of the first ones
+    seen: dict[str, Seen] = field(default_factory=dict)         # candidates on fresh episodes
     rollout_s: float = 0.0                                      # of all rollouts together
     _open: set[str] = field(default_factory=set)                # unfinished candidates
     _own: set[str] = field(default_factory=set, compare=False)  # slots that no copy shares
@@ -150,7 +152,7 @@ class Slots:
         return Slots(
             candidates=dict(self.candidates), others=dict(self.others), points=[*self.points], elites=[*self.elites],
             branches=[*self.branches], memory=[*self.memory], evaluation=[*self.evaluation], calls=[*self.calls],
-            recent=[*self.recent], first_s=[*self.first_s],
+            recent=[*self.recent], first_s=[*self.first_s], seen=dict(self.seen),
             rollout_s=self.rollout_s, _open=set(self._open),
         )
 
@@ -160,6 +162,7 @@ class Slots:
         self.candidates = {
             key: slot for key, slot in self.candidates.items() if slot.generation > generation or key == elite
         }
+        self.seen = {key: seen for key, seen in self.seen.items() if key == elite}
         for rows in (self.points, self.branches, self.memory, self.evaluation, self.calls):
             rows.clear()
         self._own &= {*self.candidates, *self.others}
@@ -170,6 +173,8 @@ class Slots:
     def apply(self, fact: Fact, at: float) -> None:
         """Add a fact that was committed at this time (seconds since the epoch)."""
         self._record_calls(fact, at)
+        for name, seen in seen_in(fact).items():
+            self.seen[name] = more_of(self.seen.get(name), seen)
         match fact:
             case EpisodeEnded():
                 self._end_episode(fact, at)

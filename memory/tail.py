@@ -15,12 +15,15 @@ from typing import Any
 from ..core.errors import MementoError, StoreError
 from ..core.events import (
     EliteChanged,
+    EliteChosen,
+    EliteConfirmed,
     FinalMeasured,
     RunContinued,
     RunPaused,
     RunResumed,
     RunStarted,
     RunStopped,
+    SaturationChecked,
     StageEntered,
 )
 from ..core.order_ids import owner_of
@@ -35,7 +38,10 @@ from .runs import DATABASE, is_run
 from .store import Entry, RunStore, text_of, time_of
 
 PIECE = 2000              # facts per piece
-OUTLINE = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, FinalMeasured)
+OUTLINE = (
+    RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, EliteConfirmed,
+    EliteChosen, SaturationChecked, FinalMeasured,
+)
 _BODY = """CASE WHEN typeof(body) <> 'text' THEN body
     WHEN kind = 'CandidateScored' THEN json_remove(body, '$.candidate.episodes', '$.candidate.scores',
         '$.candidate.metrics', '$.candidate.fault.traceback')

@@ -25,6 +25,8 @@ from ..core.events import (
 )
 from ..core.ports import Activity
 from ..core.text import counted, number, one_line, printable_line, success_and_return
+from ..memory.quality import quality_words
+from ..memory.run_view import quality_of_elite
 from .lines import SUMMARY_LENGTH, lines_of
 from .live_view import LiveView, steady_clock
 from .snapshot import RunSnapshot, evaluator_lanes, search_lanes, search_slots, trials_now
@@ -264,7 +266,8 @@ def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
     yield _styled([
         (f"{'elite':<{LABEL}}", LOUD), (elite.candidate, BEST),
         (f" from {elite.origin}, F {number(elite.fitness)}"
-         f"{success_and_return(elite.success_rate, elite.mean_return)}", PLAIN),
+         f"{success_and_return(elite.success_rate, elite.mean_return)}"
+         f"{quality_words(quality_of_elite(snapshot.run, snapshot.slots, elite), before='; ')}", PLAIN),
     ])
     slot = snapshot.slots.get(elite.candidate)
     if slot is not None and slot.summary.strip():

@@ -6,8 +6,16 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.events import EliteChanged, EpisodeEnded, EpisodeScored, Fact, FinalMeasured, RunStarted
-from memento.core.values import Episode, Fault, FaultKind, Operator, Score
+from memento.core.events import (
+    EliteChanged,
+    EliteChosen,
+    EpisodeEnded,
+    EpisodeScored,
+    Fact,
+    FinalMeasured,
+    RunStarted,
+)
+from memento.core.values import Episode, Fault, FaultKind, Operator, Ranked, Score
 from memento.memory.card import (
     HOLDS,
     OVERSTATED,
@@ -26,12 +34,13 @@ from ..evidence.logs import log
 
 def final(
     values: Sequence[float], *, search: float, evaluator: str = "reference", success: float | None = None,
-    who: str = "elite", faults: int = 0,
+    who: str = "elite", faults: int = 0, before: Sequence[Fact] = (),
 ) -> Card:
     """The card of a run whose elite had `search` in the search and these f_e on unseen episodes."""
     won = None if success is None else sum(value > 0.5 for value in values) / len(values)
     facts: list[Fact] = [
         RunStarted(settings={"evaluator": evaluator}, versions={}, sandbox=()),
+        *before,
         EliteChanged(generation=1, candidate="g1/macro/0", origin=Operator.MACRO, fitness=search, success_rate=success),
     ]
     for index, value in enumerate(values):
@@ -69,9 +78,19 @@ def test_the_interval_of_unseen_episodes_decides(values: list[float], search: fl
 
 def test_the_sentence_names_both_figures_and_the_way_out() -> None:
     assert luck_words(final([0.769, 0.34, 0.8, 0.54], search=0.99), "first") == (
-        "0.990 in the search, 0.612 [0.270, 0.955] on 4 unseen episodes: the search's figure does not hold; "
+        "0.990 in the search, 0.612 [0.270, 0.955] on 4 unseen episodes: the first figure does not hold; "
         "memento rank first --episodes 64 measures its best programs"
     )
+
+
+def test_the_gap_is_that_of_the_fresh_episodes_where_the_elite_has_them() -> None:
+    won = Ranked(candidate="g1/macro/0", episodes=16, fitness=0.65, success_rate=0.75, failures=4)
+    chosen = EliteChosen(generation=1, candidate="g1/macro/0", elite="g1/macro/0", ranking=(won,))
+    card = final(SPREAD, search=0.99, success=1.0, before=[chosen])
+    assert [(luck.measure, luck.stated, luck.on) for luck in card.luck] == [
+        ("fitness", 0.65, "on 16 fresh episodes"), ("success", 0.75, "on 16 fresh episodes"),
+    ]
+    assert luck_words(card, "first").startswith("success 75 % on 16 fresh episodes, 50 % [30, 70] % on 20 unseen")
 
 
 def test_only_like_is_compared_with_like() -> None:

@@ -23,10 +23,12 @@ from memento.core.events import (
     ProposalMade,
     Propose,
     Roll,
+    RunStarted,
     ScoreEpisode,
     SearchEnded,
 )
 from memento.core.values import Call, Document, Episode, Examination, Fault, FaultKind, Program, Score
+from memento.memory.run_view import view_of_facts
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.search.trials import FreshPlan, RolloutPlan
@@ -93,8 +95,17 @@ class Drawn:
         raise AssertionError(order)
 
 
-def searched(pool: Pool, draw: int, fresh: FreshPlan, *, budget: int, n_roll: int = 3) -> tuple[str, float]:
-    """The candidate that a drawn search returns, and its F in the search."""
+@dataclass(frozen=True)
+class Returned:
+    """The candidate that a drawn search returns, its F in the search, and the F that the run states of it."""
+
+    candidate: str
+    fitness: float
+    stated: float
+
+
+def searched(pool: Pool, draw: int, fresh: FreshPlan, *, budget: int, n_roll: int = 3) -> Returned:
+    """The result of a drawn search."""
     slots: dict[tuple[int, str], int] = {}
     for name in pool.fitness:
         if not name.startswith("init/"):
@@ -122,4 +133,6 @@ def searched(pool: Pool, draw: int, fresh: FreshPlan, *, budget: int, n_roll: in
         state, log = decision.state, [*log, *decision.facts]
         waiting += decision.orders
     (ended,) = (fact for fact in log if isinstance(fact, SearchEnded))
-    return ended.program.text, ended.fitness
+    view = view_of_facts([RunStarted(settings={"n_roll": n_roll}, versions={}, sandbox=()), *log])
+    assert view.quality is not None
+    return Returned(ended.program.text, ended.fitness, view.quality.fitness)

@@ -7,7 +7,9 @@ from textual.content import Content
 
 from ...core.order_ids import EVALUATOR, parse
 from ...core.text import cost, counted, number, one_line, success_and_return, token_count
+from ...memory.quality import quality_words
 from ...memory.run_status import elapsed_s, list_failures
+from ...memory.run_view import quality_of_elite
 from ...memory.slots import Slot
 from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
 from ..words import (
@@ -247,6 +249,7 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
         head = Content.assemble(
             (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<11} F {number(elite.fitness)} ", gained,
             f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}",
+            quality_words(quality_of_elite(snapshot.run, snapshot.slots, elite), before="  "),
         )
         edit = _edit(snapshot, elite.candidate)
         if roomy and edit:

@@ -15,6 +15,7 @@ from textual.message import Message
 from ....core.errors import MementoError
 from ....core.text import number, one_line, share
 from ....memory.lock import is_locked
+from ....memory.run_view import quality_of_elite
 from ....memory.runs import DATABASE, list_runs
 from ....memory.tail import read_outline
 from ...snapshot import RunSnapshot
@@ -177,12 +178,15 @@ class RunsScreen(Page):
         status = run.snapshot.run
         state, role = state_words(status, live=run.snapshot.live)
         words = status.settings
-        first, last = status.first_elite, status.elite
+        last = status.elite
+        first_stated, stated = (
+            quality_of_elite(status, run.snapshot.slots, each) for each in (status.first_elite, last)
+        )
         return [
             dot, run.folder.name, Content.styled(state, ROLES[role]), str(words.get("domain", "")),
             str(words.get("method", "")), str(words.get("model", "")), str(words.get("seed", "")),
-            str(last.generation) if last else "", number(first.fitness if first else None),
-            number(last.fitness if last else None),
+            str(last.generation) if last else "", number(first_stated.fitness if first_stated else None),
+            number(stated.fitness if stated else None),
             success_or_return(last.success_rate, last.mean_return) if last else share(None),
             Content.styled(sparkline(run.curve[-CURVE:], low=0.0, high=1.0), style or DIM),
         ]
