@@ -93,6 +93,7 @@ def slots_of(settings: Settings) -> GenerationBudget:
         generations=settings.generations, hill_climb=slots_for(known, Operator.HILL_CLIMB),
         macro=slots_for(known, Operator.MACRO), crossover=slots_for(known, Operator.CROSSOVER),
         tune=slots_for(known, Operator.TUNE), tune_episodes=settings.tune_episodes,
+        tune_generations=settings.tune_generations,
     )
 
 

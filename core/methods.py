@@ -7,6 +7,7 @@ from enum import Enum, auto
 from .errors import unknown
 from .operators import OPERATORS
 from .order_ids import RANDOM
+from .text import counted
 from .values import JSON, Operator
 
 CALIBRATE = "calibrate"  # the name of the method that needs a robot
@@ -236,7 +237,9 @@ def candidates_expected(settings: Mapping[str, JSON]) -> int:
 
     A budget of episodes may have room for fewer, each with its N_roll episodes, after those of p_0 and of tuning.
     """
-    slots = _number(settings, "generations") * sum(branch.slots for branch in branches_of(settings))
+    generations, tunings = _number(settings, "generations"), tuning_slots(settings)
+    slots = generations * (sum(branch.slots for branch in branches_of(settings)) - tunings)
+    slots += tuning_generations(settings) * tunings
     limit, each = _number(settings, "budget_episodes"), max(1, _number(settings, "n_roll"))
     left = limit - tuning_episodes(settings) - _number(settings, "choice_episodes")
     return min(slots, max(0, left) // each - 1) if limit else slots
@@ -244,7 +247,21 @@ def candidates_expected(settings: Mapping[str, JSON]) -> int:
 
 def tuning_episodes(settings: Mapping[str, JSON]) -> int:
     """The episodes on which a run with these settings tries constants at most."""
-    return _number(settings, "generations") * tuning_slots(settings) * _number(settings, "tune_episodes")
+    return tuning_generations(settings) * tuning_slots(settings) * _number(settings, "tune_episodes")
+
+
+def tuning_generations(settings: Mapping[str, JSON]) -> int:
+    """How many generations of a run with these settings tune constants, if it has slots for that."""
+    generations, limit = _number(settings, "generations"), _number(settings, "tune_generations")
+    return min(generations, limit) if limit else generations
+
+
+def is_tuned(generation: int, *, of: int, tuned: int) -> bool:
+    """Whether generation 1, 2, … tunes constants, if `tuned` of them do: from the second on; 0 are all.
+
+    The first one begins from p_0, whose structure seldom stays.
+    """
+    return not tuned or tuned >= of or 2 <= generation <= tuned + 1
 
 
 def slots_for(settings: Mapping[str, JSON], operator: Operator) -> int:
@@ -277,7 +294,10 @@ def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
     shares = (
         EpisodeShare(purpose="p_0", most=n_roll, exact=True),
         EpisodeShare(purpose="candidates", most=candidates_expected(settings) * n_roll, each=f"{n_roll} each"),
-        EpisodeShare(purpose="tuning", most=tuning_episodes(settings)),
+        EpisodeShare(
+            purpose="tuning", most=tuning_episodes(settings),
+            each=f"{number('tune_episodes')} each, in {counted(tuning_generations(settings), 'generation')}",
+        ),
         EpisodeShare(
             purpose="challenges of the elite", most=pairs * (number("generations") + 1),
             each=f"at most {pairs} pairs each",

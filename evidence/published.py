@@ -132,7 +132,7 @@ PAPER: Mapping[str, JSON] = recorded_settings({"domain": HANOI, **preset_named("
 FREE = frozenset({
     "domain", "options", "final_episodes",     # compared as a task (`TASKS`) and as a measure (`same_measure`)
     "method", "model", "preset", "seed", "salt",    # a row, a table, where the values come from, and the chance
-    "tune_episodes",            # of no use without slots for tuning, which are compared
+    "tune_episodes", "tune_generations",    # of no use without slots for tuning, which are compared
     "budget", "budget_calls", "budget_tokens", "budget_usd", "budget_wall_s",   # a run that one ends does not count
     "workers", "calls_at_once", "prices", "replay", "replay_loosely", "require_sandbox", "keep_trajectories",
     "trajectories_limit_mb", "racing", "duplicates", "speculation",     # change no result

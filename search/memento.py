@@ -28,6 +28,7 @@ from ..core.events import (
     Withdraw,
 )
 from ..core.keeper import Decision, put
+from ..core.methods import is_tuned
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
 from ..core.seeds import derive_seed
 from ..core.values import Ancestor, CandidateState, Fault, Operator, Program, Rejection
@@ -61,7 +62,8 @@ from .tuning_values import Learned, TuningUnderWay
 class GenerationBudget:
     """The budget: K_hc, K_macro and K_cross proposals per generation, G generations.
 
-    `tune` slots tune constants, each with `tune_episodes` episodes.
+    `tune` slots tune constants, each with `tune_episodes` episodes, in `tune_generations` generations from the second
+    on; 0: in all.
     """
 
     generations: int
@@ -70,6 +72,7 @@ class GenerationBudget:
     crossover: int
     tune: int = 0
     tune_episodes: int = 0
+    tune_generations: int = 0
 
 
 class EliteKeeper:
@@ -244,8 +247,9 @@ class EliteKeeper:
         if self._options.marked_memory:
             state = after_change(state, state.current.program, state.elite.program)
         slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
-        more, spare = divmod(state.spare, max(1, self._slots.tune))
-        tunes, episodes = tunable(plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes + more)
+        tunes = self._tunings(state.generation + 1)
+        more, spare = divmod(state.spare, tunes) if tunes else (0, state.spare)
+        tunes, episodes = tunable(plan, state.trials.ordered, tunes, self._slots.tune_episodes + more)
         reserved = state.trials.ordered + tunes * (episodes + len(plan.seeds))
         climbs, macros, crosses = dealt(slots, affordable(plan, reserved, sum(slots)))
         state = Search(
@@ -282,6 +286,12 @@ class EliteKeeper:
             return self._begin_tuning(Decision(state=state, orders=orders), state.early, state.elite, episodes)
         # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
         return self._advance_empty(state)
+
+    def _tunings(self, generation: int) -> int:
+        """The slots of a generation that tune constants."""
+        budget = self._slots
+        found = is_tuned(generation, of=budget.generations, tuned=budget.tune_generations)
+        return budget.tune if found else 0
 
     def _begin_tuning(
         self, decision: Decision[Search], slots: range, parent: CandidateState, episodes: int

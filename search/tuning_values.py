@@ -113,7 +113,8 @@ def by_change(constants: Sequence[TunedConstant]) -> list[TunedConstant]:
     """Those that moved and matter, the largest changes first: by the ratio of the values where both have one sign."""
     def change(constant: TunedConstant) -> float:
         before, after = constant.before, constant.after
-        return abs(math.log(after / before)) if before * after > 0 else math.inf
+        ratio = after / before if before * after > 0 else 0.0
+        return abs(math.log(ratio)) if 0 < ratio < math.inf else math.inf  # the ratio may be too small or too large
 
     moved = [each for each in constants if each.after != each.before and not each.insensitive]
     return sorted(moved, key=lambda each: -change(each))

@@ -126,6 +126,7 @@ class Settings(BaseModel):
     k_macro: Count = groups.BRANCHES.field(..., "macro-mutations per generation")
     k_cross: Count = groups.BRANCHES.field(..., "crossovers per generation")
     k_tune: Count = groups.BRANCHES.field(0, "tunings of the elite's constants per generation, without a model")
+    tune_generations: Count = groups.TUNING.field(0, "how many generations tune constants, from the second on; 0: all")
     tune_episodes: Positive = groups.TUNING.field(200, "episodes on which one tuning tries constants")
     k: Positive = groups.SLOTS.field(24, "candidates per generation, in methods with one kind of proposal")
     islands: Islands = groups.ISLANDS.field(1, "searches side by side that share the slots; 1 is the paper's")

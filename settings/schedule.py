@@ -11,7 +11,9 @@ from .model import Settings
 from .presets import DEFAULT_PRESET, PRACTICE, TUNES
 from .sources import GivenValue
 
-TUNED = 3  # at least a third of a budget goes to tuning, where it has slots
+TUNED = 3  # at least a third of a budget goes to tuning, where it has slots,
+TUNING = 64  # and as many episodes as one slot needs, for up to 35 constants with some to spare,
+MOST_TUNED = 2  # but at most half of it
 FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
 CHOICE, MOST_CHOICE = 5, 100  # a fifth of a budget is kept for the choice among the best programs, at most 20 for each
 MEASURED = 20  # held-out episodes of each of two programs: in all at most a tenth of the search's
@@ -43,7 +45,7 @@ def _settle_budget(values: dict[str, Any], plain: Mapping[str, GivenValue], limi
     if meets and "choice_episodes" not in plain:
         values["choice_episodes"] = min(limit // CHOICE, MOST_CHOICE)
     if "tune_episodes" not in plain and tuning_slots(values):
-        _settle_tuning_episodes(values, limit)
+        _settle_tuning_episodes(values, plain, limit)
     given = values["confirm_episodes"] if "confirm_episodes" in plain or not meets else None
     numbers = values["n_roll"], values["generations"], given or 0, values["choice_episodes"]
     if not all(isinstance(each, int) for each in numbers):
@@ -56,6 +58,7 @@ def _settle_budget(values: dict[str, Any], plain: Mapping[str, GivenValue], limi
     values["n_roll"], values["confirm_episodes"] = schedule(
         max(1, left), candidates=candidates, meetings=values["generations"] * islands(values), n_roll=values["n_roll"],
         fewest=values["n_roll"] if "n_roll" in plain else FEWEST, confirm=given,
+        confirms=limit - values["choice_episodes"] >= CONFIRMED,
     )
 
 
@@ -67,12 +70,23 @@ def _settle_measure(values: dict[str, Any]) -> None:
     values["final_episodes"] = max(values["final_episodes"], searched // MEASURED)
 
 
-def _settle_tuning_episodes(values: dict[str, Any], limit: int) -> None:
-    """The episodes of one tuning slot: what all candidates leave of the budget, but at least a third of it in all."""
+def _settle_tuning_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue], limit: int) -> None:
+    """The episodes of one tuning slot, and in how many generations there are slots.
+
+    Tuning gets what all candidates leave of the budget, but at least a third of it. Where that is too little for a slot
+    in each generation, fewer generations tune, each with enough.
+    """
     left = room_for_tuning(values)
-    if left is not None:
-        tunings = max(1, values["generations"]) * tuning_slots(values)
-        values["tune_episodes"] = max(1, left // tuning_slots(values), limit // (TUNED * tunings))
+    if left is None:
+        return
+    slots, generations = tuning_slots(values), max(1, values["generations"])
+    total = max(left * generations, limit // TUNED, min(TUNING * slots, limit // MOST_TUNED))
+    tuned = values.get("tune_generations")
+    if "tune_generations" not in plain:
+        tuned = min(generations, max(1, total // (TUNING * slots)))
+        values["tune_generations"] = 0 if tuned == generations else tuned
+    if isinstance(tuned, int):  # else refused later
+        values["tune_episodes"] = max(1, total // (slots * (tuned or generations)))
 
 
 def settle_tuning(
@@ -127,12 +141,13 @@ def _parts(values: Mapping[str, Any]) -> frozenset[SearchPart]:
 
 
 def schedule(
-    limit: int, *, candidates: int, meetings: int, n_roll: int, fewest: int = FEWEST, confirm: int | None = None
+    limit: int, *, candidates: int, meetings: int, n_roll: int, fewest: int = FEWEST, confirm: int | None = None,
+    confirms: bool = True,
 ) -> tuple[int, int]:
     """N_roll and the pairs of each of `meetings` challenges for a search of these candidates within `limit` episodes.
 
     Challenges get fewer pairs first, then candidates fewer episodes, at least `fewest`. If even that is too much, the
-    search ends after fewer candidates; a small budget has no challenges then. A given `confirm` stays.
+    search ends after fewer candidates, and has no challenges then unless it `confirms`. A given `confirm` stays.
     """
     fewest = min(fewest, n_roll)
     options = CONFIRM if confirm is None else (confirm,)
@@ -141,7 +156,7 @@ def schedule(
     for each, pairs in tries:
         if each * (candidates + 1) + challenges(pairs, meetings) <= limit:
             return each, pairs
-    return fewest, options[-1] if confirm is not None or limit >= CONFIRMED else 0
+    return fewest, options[-1] if confirm is not None or confirms else 0
 
 
 def refuse_small_budget(settings: Settings) -> None:

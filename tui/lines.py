@@ -187,7 +187,7 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
 
     branches = ", ".join(
         counted(branch.slots, branch.what)
-        + (f" over {many('tune_episodes', 'episode')}" if Operator.TUNE in branch.operators else "")
+        + (f" over {many('tune_episodes', 'episode')}{_tuned(status)}" if Operator.TUNE in branch.operators else "")
         for branch in branches_of(status.settings)
     )
     evaluator = status.settings.get("evaluator")
@@ -202,6 +202,14 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
         "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search",
     }
     return ("", f"== {titles[stage]}") if stage in titles else ()
+
+
+def _tuned(status: RunStatus) -> str:
+    """Which generations tune constants, where not all do."""
+    tuned, generations = status.number("tune_generations"), status.number("generations")
+    if not tuned or tuned >= generations:
+        return ""
+    return " in generation 2" if tuned == 1 else f" in generations 2 to {tuned + 1}"
 
 
 # ------------------------------------------------------------------------------------------- evaluators

@@ -3,7 +3,17 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.methods import METHODS, branch_of, branches_of, candidates_expected, halves, tunes
+from memento.core.methods import (
+    METHODS,
+    branch_of,
+    branches_of,
+    candidates_expected,
+    halves,
+    is_tuned,
+    tunes,
+    tuning_episodes,
+    tuning_generations,
+)
 from memento.core.operators import OPERATORS
 from memento.core.values import Operator
 
@@ -54,3 +64,13 @@ def test_every_method_and_operator_has_its_names() -> None:
     assert {method.published for method in METHODS.values() if method.name not in ours} == {
         "MEMENTO", "Hill-only", "Without-Crossover", "Eureka", "REvolve", "Zero-shot",
     }
+
+
+@given(st.integers(1, 30), st.integers(0, 40))
+def test_as_many_generations_tune_as_the_plan_says(generations: int, tuned: int) -> None:
+    given = {"generations": generations, "tune_generations": tuned, "k_tune": 2, "k_hc": 3, "tune_episodes": 10}
+    found = [each for each in range(1, generations + 1) if is_tuned(each, of=generations, tuned=tuned)]
+    assert len(found) == tuning_generations(given)
+    assert found == list(range(found[0], found[-1] + 1)), "one after the other"
+    assert tuning_episodes(given) == 20 * len(found)
+    assert candidates_expected(given) == 3 * generations + 2 * len(found)

@@ -2,10 +2,11 @@
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as settings_of
 from hypothesis import strategies as st
 from memento.core.errors import UsageError
 from memento.settings import build_settings, parse_budgets
-from memento.settings.schedule import CONFIRM, FEWEST, challenges, schedule
+from memento.settings.schedule import CONFIRM, FEWEST, TUNING, challenges, schedule
 
 
 @given(st.integers(1, 5000), st.integers(1, 200), st.integers(1, 20), st.integers(1, 30))
@@ -111,3 +112,26 @@ def test_tuning_takes_a_part_of_the_budget_or_all_of_it() -> None:
     assert (alone.tune_episodes, alone.n_roll) == (1180, 10)
     assert settings(preset="paper", budget_episodes=1200, k_tune=1, tune_episodes=50).tune_episodes == 50
     assert settings(preset="paper", budget_episodes=1200).tune_episodes == 200, "without a slot it has no effect"
+
+
+def test_a_small_budget_has_one_tuning_with_enough_episodes_instead_of_one_in_each_generation() -> None:
+    small = settings(preset="quick", budget_episodes=128, k_tune=1)
+    assert (small.tune_generations, small.tune_episodes) == (1, 64)
+    assert (small.n_roll, small.confirm_episodes, small.choice_episodes) == (2, 6, 25), "as without tuning"
+    more = settings(preset="quick", budget_episodes=400, k_tune=1)
+    assert (more.tune_generations, more.tune_episodes) == (2, 66)
+    assert settings(preset="quick", budget_episodes=1200, k_tune=1).tune_generations == 0, "in all"
+    mine = settings(preset="quick", budget_episodes=128, k_tune=1, tune_episodes=20)
+    assert (mine.tune_generations, mine.tune_episodes) == (0, 20), "what a user sets stays"
+    assert settings(preset="quick", budget_episodes=128, k_tune=1, tune_generations=2).tune_episodes == 32
+
+
+@settings_of(deadline=None, max_examples=40)
+@given(st.integers(40, 2000), st.integers(1, 12), st.integers(1, 2))
+def test_a_tuning_is_planned_with_enough_episodes_or_alone(limit: int, generations: int, slots: int) -> None:
+    found = settings(preset="quick", budget_episodes=limit, generations=generations, k_tune=slots)
+    tuned = found.tune_generations or generations
+    assert 1 <= tuned <= generations
+    assert found.tune_episodes >= TUNING or tuned == 1
+    in_all = tuned * slots * found.tune_episodes
+    assert in_all + found.choice_episodes <= limit
