@@ -247,10 +247,11 @@ class EliteKeeper:
         if self._options.marked_memory:
             state = after_change(state, state.current.program, state.elite.program)
         slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
-        tunes = self._tunings(state.generation + 1)
+        tunes, later = self._tunings(state.generation + 1)
         more, spare = divmod(state.spare, tunes) if tunes else (0, state.spare)
         tunes, episodes = tunable(plan, state.trials.ordered, tunes, self._slots.tune_episodes + more)
         reserved = state.trials.ordered + tunes * (episodes + len(plan.seeds))
+        reserved += later * (self._slots.tune_episodes + len(plan.seeds))
         climbs, macros, crosses = dealt(slots, affordable(plan, reserved, sum(slots)))
         state = Search(
             generation=state.generation + 1,
@@ -287,11 +288,14 @@ class EliteKeeper:
         # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
         return self._advance_empty(state)
 
-    def _tunings(self, generation: int) -> int:
-        """The slots of a generation that tune constants."""
-        budget = self._slots
-        found = is_tuned(generation, of=budget.generations, tuned=budget.tune_generations)
-        return budget.tune if found else 0
+    def _tunings(self, generation: int) -> tuple[int, int]:
+        """The slots of a generation that tune constants, and how many later ones its candidates leave room for.
+
+        There are later ones where only some generations tune: their episodes are planned for them.
+        """
+        all_of, tuned = self._slots.generations, self._slots.tune_generations
+        found = [is_tuned(each, of=all_of, tuned=tuned) for each in range(generation, all_of + 1)]
+        return self._slots.tune * found[0], self._slots.tune * sum(found[1:]) if tuned else 0
 
     def _begin_tuning(
         self, decision: Decision[Search], slots: range, parent: CandidateState, episodes: int

@@ -478,3 +478,19 @@ def test_what_a_tuning_does_not_use_is_for_that_of_the_next_generation() -> None
         if isinstance(fact, ConstantsTried):
             tried[int(fact.order[1])] += len(fact.fitnesses)
     assert tried[1] == 0 and 0 < tried[2] <= 46 and sum(tried.values()) <= 4 * 23
+
+
+def test_candidates_leave_the_episodes_of_a_tuning_that_is_planned_for_a_later_generation() -> None:
+    """Ten candidates would leave too few of 50 episodes for five constants, which need 30."""
+    searching = EliteKeeper(
+        initial=elite(WIDE, 1.0, 1.0), plan=replace(PLAN, racing=False, episodes=50),
+        slots=GenerationBudget(
+            generations=3, hill_climb=5, macro=5, crossover=0, tune=1, tune_episodes=33, tune_generations=1
+        ),
+    )
+    log, _ = play(searching, World(3, failure_rate=0.0), random.Random(0).randrange)
+    scored = [fact.candidate for fact in log if isinstance(fact, CandidateScored)]
+    assert 0 < sum(each.generation == 1 for each in scored) < 10
+    (tuned,) = (each for each in scored if each.operator is Operator.TUNE)
+    assert tuned.id == "g2/tune/0"
+    assert sum(len(fact.fitnesses) for fact in log if isinstance(fact, ConstantsTried)) >= 16, "it did not decline"
