@@ -122,6 +122,9 @@ def _policy(policy: Policy) -> list[str]:
     else:
         also = success_and_return(policy.success_rate, policy.mean_return)
         lines.append(f"F {number(policy.fitness, unknown=UNKNOWN)}{also}, {rolled} run")
+        if policy.seen is not None:
+            on = counted(policy.seen.episodes, "fresh episode")
+            lines.append(f"F {number(policy.seen.fitness)} on {on}, on which it met other programs")
     times = times_of_all(episode for episode, _ in policy.episodes if episode is not None)
     if times is not None:
         lines.append(exact_time_words(times))

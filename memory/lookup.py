@@ -14,6 +14,8 @@ from ..core.events import (
     Criticised,
     DuplicateFound,
     EliteChanged,
+    EliteChosen,
+    EliteConfirmed,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorChosen,
@@ -25,6 +27,7 @@ from ..core.events import (
     ProposalFailed,
     ProposalMade,
     RunStarted,
+    SaturationChecked,
     SpeculationEnded,
     ToolAnswered,
     TuningEnded,
@@ -45,6 +48,7 @@ from ..core.values import (
     Program,
     Score,
 )
+from .quality import Seen, more_of, seen_in
 from .spending import CallRow, list_calls
 from .store import RunStore
 from .tail import read_names
@@ -88,6 +92,7 @@ class Policy(Record):
     accepted: bool | None = None        # verdict of the climb; None in the other branches
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
     gate: GateDecided | None = None     # what the gate decided on it
+    seen: Seen | None = None            # on fresh episodes, on which it met other programs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +202,15 @@ def _given(store: RunStore, name: str, facts: list[Fact]) -> Record | None:
     )
 
 
+def _seen(store: RunStore, name: str) -> Seen | None:
+    """What was seen of a candidate on fresh episodes."""
+    found: Seen | None = None
+    for fact in store.facts(only=(EliteConfirmed, EliteChosen, SaturationChecked)):
+        new = seen_in(fact).get(name)
+        found = found if new is None else more_of(found, new)
+    return found
+
+
 def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Policy:
     scored = next((fact.candidate for fact in facts if isinstance(fact, CandidateScored)), None)
     elites = [fact for fact in store.facts(only=(EliteChanged,))
@@ -216,7 +230,7 @@ def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow,
         mean_return=last.mean_return if last else scored.mean_return if sound else None,
         bound=scored.bound, rolled=rolled, duplicate_of=duplicate, accepted=_verdict(facts),
         elite_of=tuple(elite.generation for elite in elites),
-        gate=next((fact for fact in facts if isinstance(fact, GateDecided)), None),
+        gate=next((fact for fact in facts if isinstance(fact, GateDecided)), None), seen=_seen(store, name),
     )
 
 
@@ -233,7 +247,7 @@ def _initial(
         rolled=sum(isinstance(fact, EpisodeEnded) for fact in facts),
         fitness=elites[-1].fitness if elites else None, success_rate=elites[-1].success_rate if elites else None,
         mean_return=elites[-1].mean_return if elites else None,
-        elite_of=tuple(elite.generation for elite in elites),
+        elite_of=tuple(elite.generation for elite in elites), seen=_seen(store, name),
     )
 
 

@@ -1,6 +1,7 @@
 """What a run states of a program: the mean of fresh episodes where there are enough, and never a lost record."""
 
 from math import fsum
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,12 +12,17 @@ from memento.core.events import (
     EliteChosen,
     EliteConfirmed,
     Fact,
+    InitialChosen,
     RunStarted,
     SaturationChecked,
 )
 from memento.core.values import CandidateState, Operator, Program, Ranked
+from memento.memory.lookup import look_up
 from memento.memory.quality import Seen, more_of, on_episodes, quality_of, quality_words
 from memento.memory.run_view import RunView, quality_in, view_of_facts
+from memento.memory.store import RunStore
+
+from ..conformance.store import StoppedClock
 
 fitnesses = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 START = RunStarted(settings={"n_roll": 3}, versions={}, sandbox=())
@@ -118,3 +124,19 @@ def test_a_perfect_elite_is_stated_on_the_starts_on_which_it_was_perfect() -> No
     failed = view_of_facts([START, elite("init/0", 1.0, 0), checked(5)])
     assert failed.quality is not None
     assert (failed.quality.fitness, failed.quality.episodes, failed.quality.fresh) == (0.875, 4, 0)
+
+
+def test_the_record_of_one_candidate_has_what_the_view_has(tmp_path: Path) -> None:
+    row = Ranked(candidate="g1/macro/0", episodes=16, fitness=0.65, success_rate=0.75, failures=4)
+    with RunStore.create(tmp_path / "run", clock=StoppedClock()) as store:
+        store.append([
+            START, InitialChosen(order="init/0", program=Program("p")), elite("init/0", 0.5, 0),
+            scored("g1/macro/0", 0.9), scored("g1/macro/1", 0.1),
+            met(episodes=6, candidate=0.7, before=0.4, confirmed=True),
+            EliteChosen(generation=1, candidate="g1/macro/0", elite="init/0", ranking=(row,)),
+        ])
+        seen = {name: look_up(store, name).seen for name in ("p_0", "g1/macro/0", "g1/macro/1")}
+    assert seen == {
+        "p_0": Seen(episodes=6, fitness=0.4), "g1/macro/0": Seen(episodes=16, fitness=0.65, success_rate=0.75),
+        "g1/macro/1": None,
+    }
