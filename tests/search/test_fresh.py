@@ -271,7 +271,7 @@ def test_a_search_by_a_language_model_returns_a_program_that_solves_the_task() -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["hanoi-kinematic", "inverted-pendulum", "pendulum"])
+@pytest.mark.parametrize("name", ["hanoi", "hanoi-kinematic", "inverted-pendulum", "pendulum"])
 def test_searches_that_are_drawn_again_return_no_worse_programs_and_smaller_promises(name: str) -> None:
     """Thirty draws of recorded offline searches. In two of them the fittest program is clear from three episodes.
 
