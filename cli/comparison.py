@@ -13,6 +13,7 @@ import typer
 from ..app.budgets import models_of
 from ..app.wiring import require_shelves
 from ..core.errors import RunRefused, StoreError, UsageError
+from ..core.events import EliteChanged
 from ..core.provenance import GIVEN, Provenance
 from ..core.seeds import new_salt
 from ..core.text import counted, duration, number, printable
@@ -27,7 +28,7 @@ from ..evidence.scheduling import OVER, Phase, Progress, WorkUnit
 from ..evidence.summary import Row, RunStanding, rows_of, spread
 from ..memory.lock import WriterLock
 from ..memory.runs import is_run
-from ..memory.tail import read_outline
+from ..memory.store import RunStore
 from ..models.spec import key_of, parse_specs
 from ..runtime.clock import SystemClock
 from ..settings import Settings
@@ -202,14 +203,14 @@ class ComparisonResults:
         if unit.measure is not None or not is_run(path):
             return
         try:
-            view = read_outline(path)
+            with RunStore.read(path) as store:
+                elites = [fact for fact in store.facts(only=(EliteChanged,)) if isinstance(fact, EliteChanged)]
         except StoreError:  # its store does not exist yet
             return
-        elite, first, quality = view.status.elite, view.initial_quality, view.quality
-        if elite is not None and first is not None and quality is not None:
+        if elites:
             self._standings[unit.job.name] = RunStanding(
-                generation=elite.generation, initial_fitness=first.fitness, fitness=quality.fitness,
-                success=quality.success,
+                generation=elites[-1].generation, initial_fitness=elites[0].fitness, fitness=elites[-1].fitness,
+                success=elites[-1].success_rate,
             )
 
     def standing(self, unit: WorkUnit) -> RunStanding | None:

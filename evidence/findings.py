@@ -90,8 +90,8 @@ class ArmFinding:
     def values(self, quantity: str) -> dict[int, float]:
         """The arm's values by seed: F, S, the area, or a measure's "success: Cube" or "fitness: Cube"."""
         simple: Mapping[str, Callable[[RunRecord], float | None]] = {
-            FITNESS: lambda record: record.result_fitness,
-            SUCCESS: lambda record: record.result_success,
+            FITNESS: lambda record: record.best_fitness,
+            SUCCESS: lambda record: record.best_success,
             AREA: lambda record: area_under([point.best_fitness for point in record.curve]),
         }
         if quantity in simple:
@@ -209,7 +209,7 @@ def same_evaluators(records: Iterable[RunRecord]) -> bool:
 
 def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFinding:
     measured = list(dict.fromkeys(measure for record in records for measure in evidence.held_out_of(record)))
-    gains = fsum((record.result_fitness or 0.0) - (record.initial_fitness or 0.0) for record in records)
+    gains = fsum((record.best_fitness or 0.0) - (record.initial_fitness or 0.0) for record in records)
     proposing = [record.spending.by_role.get("proposer") for record in records]
     calls = [float(spent.calls) if spent is not None else 0.0 for spent in proposing]
     costs = [0.0 if spent is None else spent.cost_usd for spent in proposing]
@@ -219,8 +219,8 @@ def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFind
         arm=name,
         method=records[0].method,
         records=tuple(records),
-        fitness=spread([record.result_fitness for record in records if record.result_fitness is not None]),
-        success=spread([record.result_success for record in records if record.result_success is not None]),
+        fitness=spread([record.best_fitness for record in records if record.best_fitness is not None]),
+        success=spread([record.best_success for record in records if record.best_success is not None]),
         area=spread(areas),
         fitness_curve=band([[point.best_fitness for point in record.curve] for record in records]),
         success_curve=band([

@@ -14,7 +14,7 @@ from .scheduling import Phase, Progress, WorkUnit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStanding:
-    """The state of a run, with what it states of its elite: F and S on fresh episodes, where it has enough."""
+    """The state of a run, with its elite's F and S on the search's own episodes."""
 
     generation: int | None = None
     initial_fitness: float | None = None
