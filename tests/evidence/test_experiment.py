@@ -114,7 +114,8 @@ def test_open_tasks_are_searched_until_the_budget_of_episodes_ends_the_search(na
     for each in settings.values():
         shares = episode_shares({**each.as_json(), "budget_episodes": None})
         planned = sum(share.most for share in shares if share.purpose != "held out")
-        assert each.budget_episodes == OPEN[name] and 0.9 * OPEN[name] <= planned <= 1.5 * OPEN[name]
+        most = 1.6 if each.k_tune else 1.5  # one tuning takes half of a small budget, and leaves the rest to candidates
+        assert each.budget_episodes == OPEN[name] and 0.9 * OPEN[name] <= planned <= most * OPEN[name]
 
 
 @pytest.mark.parametrize("name", [name for name in shipped() if name not in (*YARDSTICKS, *OPEN)])
