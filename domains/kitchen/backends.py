@@ -21,10 +21,10 @@ def environment(settings: Settings) -> Environment:
 def _simulator(settings: Settings) -> Simulator:
     if settings.backend == "recorded":
         assert settings.recordings is not None
-        return Embedded(partial(recorded.load, settings.recordings))
+        return Embedded(partial(recorded.load, settings.recordings), solid_walls=settings.solid_walls)
     if settings.backend == "unity":
         from .unity.simulator import Unity
 
         assert settings.unity_build is not None
         return Unity(settings.unity_build, settings.scenes)
-    return Embedded(generated.load)
+    return Embedded(generated.load, solid_walls=settings.solid_walls)

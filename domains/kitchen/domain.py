@@ -35,6 +35,7 @@ def brief(settings: Settings) -> Brief:
             else "is null until the object has been visible in this episode, and stays filled from then on"
         ),
         "n_scenes": len(settings.scenes),
+        "front": "; a fridge or a microwave from in front of it only" if settings.solid_walls else "",
     }
     return Brief(
         task=_filled("task", facts),

@@ -17,6 +17,7 @@ from .unity.build import find
 BACKENDS: Final = ("generated", "recorded", "unity")
 RECORDINGS_VARIABLE: Final = "KITCHEN_RECORDINGS"
 REVEAL: Final = "targets.reveal_unseen"
+WALLS: Final = "through_walls"
 MAX_HORIZON: Final = 100_000
 PREFIX: Final = {"generated": "Kitchen", "recorded": "FloorPlan", "unity": "FloorPlan"}
 TRAINING: Final = (1, 2, 3)
@@ -33,6 +34,7 @@ DEFAULTS: Final[dict[str, JSON]] = {
     "final_scenes": None,
     "horizon": 250,
     REVEAL: False,
+    WALLS: False,
     "recordings": None,
     "unity_build": None,
 }
@@ -49,6 +51,7 @@ class Settings:
     scenes: tuple[str, ...]
     horizon: int
     reveal_unseen: bool
+    solid_walls: bool
     recordings: Path | None
     unity_build: Path | None
 
@@ -72,10 +75,10 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it must be a whole number from 1 to {MAX_HORIZON}")
     if options["rules"] not in RULES:
         raise unknown("kitchen.rules", str(options["rules"]), RULES)
-    if REVEAL not in given:
-        options[REVEAL] = options["rules"] == "paper"      # the paper's environment most likely gave the object ids
-    if not isinstance(options[REVEAL], bool):
-        raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it must be true or false")
+    for key in (REVEAL, WALLS):     # the paper's environment most likely gave the object ids; it may permit the walls
+        options[key] = given.get(key, options["rules"] == "paper")
+        if not isinstance(options[key], bool):
+            raise UsageError(f"kitchen.{key} cannot be {options[key]!r}; it must be true or false")
     if backend == "recorded":
         options["recordings"] = str(_recordings(options["recordings"]))
     if backend == "unity":
@@ -113,8 +116,13 @@ def settings(options: Mapping[str, JSON]) -> Settings:
     return Settings(
         backend=str(options["backend"]), scenes=tuple(str(scene) for scene in scenes), horizon=horizon,
         reveal_unseen=bool(options[REVEAL]), recordings=None if recordings is None else Path(str(recordings)),
-        unity_build=None if build is None else Path(str(build)),
+        unity_build=None if build is None else Path(str(build)), solid_walls=solid_walls(options),
     )
+
+
+def solid_walls(options: Mapping[str, JSON]) -> bool:
+    """Whether things are put into fridges and microwaves through the front alone; in older runs they were not."""
+    return not options.get(WALLS, True)
 
 
 def _recordings(given: JSON) -> Path:

@@ -18,6 +18,7 @@ from .embedded.sight import PAPERS_LENS
 from .embedded.simulator import Embedded
 from .floor_plan import BAD, DIM, GOOD, INK, Colour, DrawnItem, Frame, Painter
 from .observation import MOVES
+from .options import solid_walls
 from .scene import GRID_M, Kitchen, Stance
 
 CAMERAS: Final = ("plan",)
@@ -33,6 +34,7 @@ class KitchenRenderer:
     """Implements `core.ports.Renderer`. `load` makes a kitchen by its name; None if that is not possible."""
 
     load: Callable[[str], Kitchen] | None
+    solid_walls: bool = False
     cameras: tuple[str, ...] = CAMERAS
 
     def require(self) -> None:
@@ -49,14 +51,16 @@ class KitchenRenderer:
             raise unknown("camera", camera, self.cameras)
         self.require()
         assert self.load is not None
-        return _Playback(recording, self.load, width, height)
+        moments = _replayed(recording, Embedded(self.load, solid_walls=self.solid_walls))
+        return _Playback(recording, moments, self.load(str(recording.info["scene"])), width, height)
 
 
 def renderer(options: Mapping[str, JSON]) -> KitchenRenderer:
     """The renderer for episodes under these completed options."""
+    load = procedural.load if options["backend"] == "generated" else None
     if options["backend"] == "recorded":
-        return KitchenRenderer(load=partial(recorded.load, Path(str(options["recordings"]))))
-    return KitchenRenderer(load=procedural.load if options["backend"] == "generated" else None)
+        load = partial(recorded.load, Path(str(options["recordings"])))
+    return KitchenRenderer(load=load, solid_walls=solid_walls(options))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +79,16 @@ class _Moment:
 class _Playback:
     """The moments of one episode, replayed once."""
 
-    def __init__(self, recording: Recording, load: Callable[[str], Kitchen], width: int, height: int) -> None:
+    def __init__(
+        self, recording: Recording, moments: list[_Moment], kitchen: Kitchen, width: int, height: int
+    ) -> None:
         self.step_s: float | None = None
         self._states = recording.states
         self._errors = [str(name) for name in recording.constants["error_names"]]
         self._categories = recording.actions["error_category"]
         self._scene = str(recording.info["scene"])
-        self.moments = _replayed(recording, load)
-        self._kitchen = load(self._scene)
+        self.moments = moments
+        self._kitchen = kitchen
         self._painter = Painter(self._kitchen, width, height)
         lens = PAPERS_LENS
         self._half_view_rad = math.atan(math.tan(math.radians(lens.field_of_view_deg) / 2) * lens.aspect)
@@ -136,7 +142,7 @@ class _Playback:
         return tuple(words)
 
 
-def _replayed(recording: Recording, load: Callable[[str], Kitchen]) -> list[_Moment]:
+def _replayed(recording: Recording, simulator: Embedded) -> list[_Moment]:
     """The moments of an episode. Raises UsageError if the replay differs from the recording."""
     scene = str(recording.info["scene"])
     kept = np.column_stack([
@@ -144,7 +150,6 @@ def _replayed(recording: Recording, load: Callable[[str], Kitchen]) -> list[_Mom
         np.asarray(recording.states["agent_yaw_deg"], dtype=np.float64) / 90.0,
         np.asarray(recording.states["camera_horizon_deg"], dtype=np.float64),
     ]).astype(np.int64)
-    simulator = Embedded(load)
     simulator.begin(scene, seed=None)
     x, z, yaw, horizon = kept[0].tolist()
     simulator.world.reset(Stance(cell=(x, z), yaw=yaw, horizon_deg=horizon))

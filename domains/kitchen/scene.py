@@ -60,6 +60,7 @@ class Kitchen:
     things: tuple[Thing, ...]
     cells: frozenset[Cell]              # where the agent can stand while all doors are closed
     structure: tuple[Box, ...] = field(default=())
+    solid_walls: bool = False           # of fridges and microwaves: things are put in through the front alone
 
     @property
     def floor_m(self) -> float:

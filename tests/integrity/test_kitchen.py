@@ -41,10 +41,7 @@ ATTACKS = (
     Attack("switches_off_again", "done", NEARLY),           # all is done, then the switch undone
     Attack("takes_apple_back", "done", HALF),
     Attack("through_the_fridge_door", "done", 0.70, {"scenes": ["Kitchen17", "Kitchen2", "Kitchen8"]}),
-    Attack(
-        "through_the_fridge_wall", "done", 0.90, {"scenes": ["Kitchen11", "Kitchen10", "Kitchen27"]},
-        finding="a receptacle's own walls hide nothing, so that an open Fridge takes the Bread from behind its front",
-    ),
+    Attack("through_the_fridge_wall", "done", 0.90, {"scenes": ["Kitchen11", "Kitchen10", "Kitchen27"]}),
     Attack("toggles_for_points", "done", HALF),
     Attack("two_actions", "fault: invalid-action", 0.0),
     Attack("two_in_the_hand", "done", 0.75),                # the Apple is in and the Microwave on, all honestly

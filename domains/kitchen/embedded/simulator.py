@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -29,15 +30,16 @@ _MOVES: Mapping[str, Callable[[World], str]] = {
 class Embedded:
     """Implements `kitchen.simulator.Simulator`. Each kitchen is made once, at its first use."""
 
-    def __init__(self, load: Callable[[str], Kitchen]) -> None:
+    def __init__(self, load: Callable[[str], Kitchen], *, solid_walls: bool = False) -> None:
         """`load` makes a kitchen by its name."""
         self._load = load
+        self._solid_walls = solid_walls
         self._observers: dict[str, Observer] = {}
 
     def begin(self, scene: str, *, seed: int | None) -> None:
         """Load the start state of `scene`, with the agent at the scene's start or at a pose drawn from a seed."""
         if scene not in self._observers:
-            self._observers[scene] = Observer(World(self._load(scene)))
+            self._observers[scene] = Observer(World(replace(self._load(scene), solid_walls=self._solid_walls)))
         self._observer = self._observers[scene]
         self.world = self._observer.world
         start = self.world.kitchen.start

@@ -39,11 +39,22 @@ def interior(thing: Thing, centre: Floats, size: Floats) -> tuple[Floats, Floats
         low[[0, 2]] += WALL_M
         high[[0, 2]] -= WALL_M
         if thing.object_type == "Fridge":
-            axis, towards = ((2, 1), (0, 1), (2, -1), (0, -1))[round(thing.yaw_deg / 90.0) % 4]
+            axis, towards = _facing(thing)
             (high if towards > 0 else low)[axis] -= towards * (FRIDGE_DOOR_M - WALL_M)
     else:
         low[1] += min(0.02, half[1])
     return low, high
+
+
+def _facing(thing: Thing) -> tuple[int, int]:
+    """The axis (0: x, 2: z) and the sign of the direction that the front of a receptacle faces."""
+    return ((2, 1), (0, 1), (2, -1), (0, -1))[round(thing.yaw_deg / 90.0) % 4]
+
+
+def _stands_in_front(eye: Floats, thing: Thing) -> bool:
+    """Whether `eye` is in front of the plane of a receptacle's front, neither beside it nor behind it."""
+    axis, towards = _facing(thing)
+    return bool(towards * (eye[axis] - thing.centre[axis]) > thing.size[axis] / 2)
 
 
 def shelf_heights(thing: Thing, low: Floats, high: Floats) -> list[float]:
@@ -101,6 +112,7 @@ def place(
     return None
 
 
+NO_PLACE: Final = "No valid positions to place object found"
 LOOK_STEP_DEG: Final = 30
 LOOK_UP_DEG, LOOK_DOWN_DEG = -30, 60
 _TURN_SAMPLES_DEG: Final = (30.0, 60.0, 90.0)   # angles at which a turning held item is checked
@@ -314,15 +326,18 @@ class World(Contents):
     def _put(self, item: int) -> str:
         held = self.held
         assert held is not None
+        thing = self.things[item]
+        if self.kitchen.solid_walls and thing.object_type in ENCLOSING and not _stands_in_front(self.view().eye, thing):
+            return NO_PLACE
         low, high = self.bodies().others(self.containing(item) | {item})
         turns = (self.stance.yaw, self.stance.yaw + 1)
-        box = interior(self.things[item], self.centres[item], self.sizes[item])
+        box = interior(thing, self.centres[item], self.sizes[item])
         lying = place(
-            self.things[item], box, self._spots_in(item, box), view=self.view(),
+            thing, box, self._spots_in(item, box), view=self.view(),
             sizes=[self._turned_size(held, yaw) for yaw in turns], solid_low=low, solid_high=high,
         )
         if lying is None:
-            return "No valid positions to place object found"
+            return NO_PLACE
         self.held = None
         self.lay(held, *lying, receptacle=item)
         return ""
