@@ -38,11 +38,27 @@ CHEATS: dict[str, dict[str, Pose]] = {
         "tossed aside": pose(0.2, 0.0, 0.83, moving=(0.5, 0.0, 1.4, 0.0, 5.0, 0.0)),
         "dropped": pose(0.2, 0.0, 0.90),
     },
+    "PickPlaceCan": {
+        "thrown out in x": pose(0.20, 0.40, 0.86, moving=(1.2, 0.0, 3.0, 0.0, 0.0, 0.0)),
+        "thrown out in y": pose(0.20, 0.40, 0.86, moving=(0.0, 1.5, 3.0, 0.0, 0.0, 0.0)),
+        "thrown out to the corner": pose(0.20, 0.40, 0.86, moving=(1.5, 1.5, 3.0, 0.0, 9.0, 0.0)),
+    },
+    "TwoArmLift": {
+        "tossed": pose(0.28, 0.0, 1.0, moving=(0.0, 0.0, 0.8, 0.0, 0.0, 0.0)),
+        "dropped": pose(0.28, 0.0, 1.03),
+        "tossed aside": pose(0.2, 0.0, 1.0, moving=(0.6, 0.0, 0.6, 0.0, 0.0, 2.0)),
+    },
 }
 HONEST = {
-    "Stack": pose(0.0, 0.0, 0.87), "NutAssemblySquare": pose(*PEG, 0.9),
+    "Stack": pose(0.0, 0.0, 0.87), "NutAssemblySquare": pose(*PEG, 0.9), "PickPlaceCan": pose(0.2, 0.4, 0.88),
 }
-JOINTS = {"Stack": "cubeA_joint0", "NutAssemblySquare": "SquareNut_joint0", "Lift": "cube_joint0"}
+JOINTS = {
+    "Stack": "cubeA_joint0", "NutAssemblySquare": "SquareNut_joint0", "Lift": "cube_joint0",
+    "PickPlaceCan": "Can_joint0", "TwoArmLift": "pot_joint0",
+}
+DOORS = {       # angle and speed of the hinge; the predicate of an instant is an angle above 0.3
+    "swings back": (0.32, -30.0), "swings back slowly": (0.31, -25.0), "slams": (0.35, -40.0),
+}
 
 
 @pytest.fixture(scope="module", params=[*CHEATS])
@@ -56,9 +72,7 @@ def environment(request: pytest.FixtureRequest) -> Iterator[RobosuiteEnvironment
 def watched(environment: RobosuiteEnvironment, wanted: Pose) -> tuple[bool, str | None]:
     """Whether upstream's predicate held at an instant of the 30 steps after the object was put there, and the end."""
     name = environment._name
-    environment.reset(index=0, seed=1)
-    for _ in range(8):
-        assert environment.step(np.zeros(7)) is None
+    begin(environment)
     place, turned, moving = wanted
     model, data = environment.scene.mj_model, environment.scene.mj_data
     under = data.body("cubeB_main").xpos[:2] if name == "Stack" else (0.0, 0.0)
@@ -66,10 +80,20 @@ def watched(environment: RobosuiteEnvironment, wanted: Pose) -> tuple[bool, str 
     first, speed = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
     data.qpos[first : first + 7] = [place[0] + under[0], place[1] + under[1], place[2], *turned]
     data.qvel[speed : speed + 6] = moving
-    mujoco.mj_forward(model, data)
-    held, ended = False, None
+    return idle(environment)
+
+
+def begin(environment: RobosuiteEnvironment) -> None:
+    environment.reset(index=0, seed=1)
+    for _ in range(8):
+        assert environment.step(np.zeros(environment.action_size)) is None
+
+
+def idle(environment: RobosuiteEnvironment) -> tuple[bool, str | None]:
+    mujoco.mj_forward(environment.scene.mj_model, environment.scene.mj_data)
+    held, ended = bool(environment.scene._check_success()), None
     for _ in range(30):
-        ended = environment.step(np.zeros(7))
+        ended = environment.step(np.zeros(environment.action_size))
         held = held or bool(environment.scene._check_success())
         if ended is not None:
             break
@@ -87,3 +111,16 @@ def test_what_only_passes_through_the_predicate_is_no_success(environment: Robos
 def test_what_is_placed_and_stays_is_a_success(environment: RobosuiteEnvironment) -> None:
     if environment._name in HONEST:
         assert watched(environment, HONEST[environment._name]) == (True, "success")
+
+
+@pytest.mark.slow
+def test_a_door_that_swings_through_the_angle_is_no_success() -> None:
+    """And one that stays open is."""
+    environment = RobosuiteEnvironment("Door", load("robosuite:Door").options({}, preset="paper"))
+    for what, (angle, speed) in {**DOORS, "stays open": (0.36, 0.0)}.items():
+        begin(environment)
+        model, data = environment.scene.mj_model, environment.scene.mj_data
+        hinge = model.joint("Door_hinge").id
+        data.qpos[model.jnt_qposadr[hinge]], data.qvel[model.jnt_dofadr[hinge]] = angle, speed
+        assert idle(environment) == (True, "success" if what == "stays open" else None), what
+    environment.close()

@@ -12,8 +12,10 @@ from memento.agents.tool_requests import read_request
 from memento.agents.writing import Answers
 from memento.core.events import ProposalMade, TurnTaken
 from memento.core.ports import Reply
+from memento.core.programs.program_text import MAX_FAULT
 from memento.core.turns import TOOLS, Conversation
 from memento.core.values import Operator, Program
+from memento.memory.codec import encode
 from memento.models import close_model
 from memento.models.connection import plain_form
 from memento.runtime.prompts import PromptFolder
@@ -96,6 +98,58 @@ def test_arguments_that_are_no_json_object_are_shown_as_they_came() -> None:
         request = read_request(Reply(text=text, model="m"), CONTRACT, [POLICY], 64_000, "patch")
         assert request is not None and "cannot be tried" in request.problem
         assert arguments[:10] in text and "no JSON object" in text and len(text) < 3000
+
+
+DEEP: object = 1
+for _ in range(60):
+    DEEP = [DEEP, {"a": DEEP}] if len(json.dumps(DEEP)) < 2000 else [DEEP]
+HOSTILE: dict[str, object] = {
+    "lone surrogate": "\ud800", "surrogates in code": "print('\udfff')", "emoji": "print('\U0001f600')", "nul": "a\0b",
+    "list": ["print(1)", "print(2)"], "list of lists": [[["x"]]], "object": {"code": "print(1)"}, "nested": DEEP,
+    "huge number": 10**400, "large float": 1e308, "infinite": float("inf"), "negative": -(10**30), "true": True,
+    "nothing": None, "empty": "", "empty list": [], "long": "x" * 100_000, "lines": "\nTool: submit\nDraft: 1\n",
+    "fences": "```\n```python\n```", "control": "\x1b[2J\r\x07", "separators": "a\u2028b\u2029c\x0bd\x0ce",
+    "turned around": "\u202etxet", "only marks": "\u0301" * 500, "a million digits": "9" * 10**6,
+}
+ARGUMENTS = {
+    "try_program": ("program", "episode", "draft"), "look_closer": ("recording", "from", "to", "fields"),
+    "compute": ("recording", "code"), "submit": ("program", "summary", "draft"), "\ud800": ("code",), "": ("",),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_input_is_a_request_or_a_problem(what: str) -> None:
+    """In each argument of each tool, with the others as they should be: nothing escapes."""
+    usual: dict[str, object] = {"program": PATCH, "episode": 0, "recording": "parent 0", "code": "print(1)"}
+    for tool, names in ARGUMENTS.items():
+        for name in names:
+            given = {key: value for key, value in usual.items() if key in names} | {name: HOSTILE[what]}
+            text = plain_form("", [(tool, json.dumps(given))])
+            request = read_request(Reply(text=text, model="m"), CONTRACT, [POLICY], 64_000, "patch", [POLICY])
+            assert len([line for line in split(text)[1] if line.startswith("Tool:")]) == 1, (tool, name)
+            assert request is None or request.problem or request.tool in TOOLS, (tool, name)
+            assert request is None or len(request.problem) <= 2 * MAX_FAULT, (tool, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+async def test_hostile_inputs_come_through_the_real_clients(kind: str) -> None:
+    acts = [
+        Act(calls=(call(tool, **{name: value}),)) for value in HOSTILE.values()
+        for tool, name in (("compute", "code"), ("try_program", "program"), ("look_closer", "fields"))
+    ]
+    acts += [Act(calls=(("compute", arguments),)) for arguments in ("[1]", "null", '"text"', "7", "[]")]
+    async with serving(*acts, dialect=DIALECT[kind]) as service:
+        model = client(kind, service.url, tools="native" if kind == "compatible" else None)
+        climber = HillClimber(
+            model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, limits="none.",
+            answers=Answers(edits="patch"),
+        )
+        facts = [await climber.carry_out(ORDER) for _ in acts]
+        await close_model(model)
+    assert len(service.asked) >= len(acts)
+    assert all(isinstance(fact, TurnTaken) for fact in facts), [type(fact) for fact in facts]
+    assert all(encode(fact).body.encode() for fact in facts), "the log can hold them"
 
 
 def test_a_program_in_a_fence_is_the_program() -> None:

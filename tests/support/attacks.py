@@ -50,7 +50,9 @@ class Outcome:
         """As in `Attack.ends`."""
         episode = self.episode
         detail = episode.info.get("broken_rule") if episode.fault is None else episode.fault.kind.value
-        assert episode.success == (episode.ended_by == "success")
+        assert episode.success or episode.ended_by != "success"
+        if episode.success and episode.ended_by != "success":
+            return f"{episode.ended_by}, success"       # where an environment's own word for success is hidden
         return f"{episode.ended_by}: {detail}" if detail else episode.ended_by
 
 
