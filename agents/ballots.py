@@ -337,6 +337,10 @@ def _tests(pool: Pool) -> list[str]:
     if changes:
         moved = (str(each.moved) for each in tests)
         rows.append((f"broken of {counted(changes, 'invariance')}: f_e moves by over {TOLERANCE:g}", *moved))
+    attacks = [each.attacks for each in tests if each.attacks is not None]
+    if len(attacks) == len(tests):
+        rows.append(("exploits: programs without success that it likes", *(f"{a.found} of {a.tried}" for a in attacks)))
+        rows.append(("highest f_e of a program without success", *(_number(a.best) for a in attacks)))
     rows.append((f"spread of f_e over {counted(tests[0].failures, 'failure')}", *(f"{t.spread:.4f}" for t in tests)))
     rows.append((f"recorded successes at f_e = 1, of {tests[0].successes}", *(str(each.saturated) for each in tests)))
     return ["### Tests: pairs that are ranked wrongly (Kendall's tau), and discrimination", fenced(aligned(rows))]

@@ -1,16 +1,17 @@
-"""The agent that requests evaluators: each ProposeEvaluator order gives one evaluator program or a failure."""
+"""The agents that request evaluators, and policies that attack them: each order gives one program or a failure."""
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
+from ..core.events import ProposalFailed, ProposalMade, ProposeAttack, ProposeEvaluator
 from ..core.ports import Model, Prompts
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_EVALUATOR
-from ..core.text import fenced, one_line
-from ..core.values import Brief, Contract, EvaluatorCandidate, FeedbackDetail, Program
-from .ballots import courses, order_line, probe_scores_table, probes_table, violations_list
+from ..core.text import bounded, fenced, one_line
+from ..core.values import Brief, Contract, EvaluatorCandidate, Exploit, FeedbackDetail, Program
+from .ballots import MAX_COURSE, courses, order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
 from .fitting import COURSES, PARTS_OF_EVALUATORS, PromptLimits, evaluator_order_without, fitting, shortened
 from .foci import EMPHASES, remedies
@@ -27,11 +28,13 @@ from .writing import (
     question,
     rules,
     section,
+    situation,
     with_form,
 )
 
 SUMMARY = "what changed and why; for a first evaluator, its idea"
 MAX_MEASURES = 400  # characters
+EXPLOITS_SHOWN = 2  # with their programs
 
 _MEASURES = re.compile(r"[\s>*_#-]{0,8}measures[\s*_]{0,8}:(.*)", re.IGNORECASE)
 
@@ -128,7 +131,9 @@ class EvaluatorEvolver:
             self._measures,
             program=program_block(parent),
             feedback=_feedback(order, order.parent),
-            reasons="\n\n".join(filter(None, (self._reasons(order), emphasis))),
+            reasons="\n\n".join(filter(None, (
+                exploits_text(self._prompts, order.exploits), self._reasons(order), emphasis,
+            ))),
         )
 
     def _probes(self, order: ProposeEvaluator) -> str:
@@ -140,6 +145,47 @@ class EvaluatorEvolver:
         if not order.reasons or not self._judge_reasons:
             return ""
         return section("Why the judges of the last round voted as they did", fenced(reasons_list(order.reasons)))
+
+
+class AttackWriter:
+    """Requests policies that an evaluator likes although they do not do the task: the model's part of an attack."""
+
+    def __init__(
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
+        answers: Answers = AS_PUBLISHED,
+    ) -> None:
+        """`contract` and `limits`, in words, are those of policies."""
+        self._writer = Writer(
+            model=model, prompts=prompts, role=EVALUATOR_WRITER, contract=contract, answers=answers
+        )
+        self._prompts = prompts
+        self._constant = {
+            **situation(brief), "interface": brief.policy_interface.strip(), "recordings": brief.evaluator_interface,
+            "rules": rules(prompts, "program-rules", contract, limits=limits),
+        }
+
+    async def carry_out(self, order: ProposeAttack) -> ProposalMade | ProposalFailed:
+        """Answer an order for a policy. Raises ModelError if it is fatal."""
+        assert order.evaluator.program is not None
+        text = with_form(
+            self._prompts, "evaluator-attack", "how it pleases the evaluator", "whole", **self._constant,
+            bar=f"{order.bar:.2f}", evaluator=program_block(order.evaluator.program),
+            known="\n".join(f"- {one_line(each.probe.name, 60)}: f_e {each.fitness:.3f}" for each in order.known),
+        )
+        return await self._writer.write(order, question(text, ""), [])
+
+
+def exploits_text(prompts: Prompts, exploits: Sequence[Exploit]) -> str:
+    """The latest programs that the parent likes although they never succeeded, for its revision; "" for none."""
+    if not exploits:
+        return ""
+    shown = [
+        f"### {one_line(each.probe.name, 60)}: f_e {each.fitness:.3f}\n\n{program_block(each.program)}"
+        + (f"\n\n{fenced(bounded(each.probe.episode.notes.story, MAX_COURSE))}" if each.probe.episode.notes.story
+           else "")
+        for each in exploits[-EXPLOITS_SHOWN:]
+    ]
+    return prompts.fill("evaluator-exploits", exploits="\n\n".join(shown))
 
 
 def _feedback(order: ProposeEvaluator, parent: EvaluatorCandidate) -> str:

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 import structlog
 
 from ..core.errors import ModelError
-from ..core.events import AskedAgain, ProposalFailed, ProposalMade, Propose, ProposeEvaluator, TurnTaken
+from ..core.events import (
+    AskedAgain,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    ProposeAttack,
+    ProposeEvaluator,
+    TurnTaken,
+)
 from ..core.ports import Ask, ImageFile, Model, Prompts, Reply
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, digest
@@ -91,6 +99,8 @@ class Answers:
 
 AS_PUBLISHED = Answers()
 
+Asked = Propose | ProposeEvaluator | ProposeAttack
+"""An order for one program."""
 Proposed = ProposalMade | ProposalFailed | TurnTaken
 """What answers an order for a policy."""
 Take = Callable[[Reply, Call], ProposalMade | TurnTaken | None]
@@ -108,7 +118,7 @@ class Writer:
     limit: int = MAX_PROGRAM
 
     async def write(
-        self, order: Propose | ProposeEvaluator, asked: Question, parents: Sequence[Program], *, form: Form = "whole"
+        self, order: Asked, asked: Question, parents: Sequence[Program], *, form: Form = "whole"
     ) -> ProposalMade | ProposalFailed:
         """Request a program, and again after a reply that cannot be used; any outcome spends the order's slot.
 
@@ -120,7 +130,7 @@ class Writer:
         return fact
 
     async def converse(
-        self, order: Propose | ProposeEvaluator, asked: Question, parents: Sequence[Program], *, form: Form, take: Take
+        self, order: Asked, asked: Question, parents: Sequence[Program], *, form: Form, take: Take
     ) -> Proposed:
         """As `write`, but `take` may make a fact of a reply before it is read as a program."""
         earlier: tuple[Call, ...] = ()
@@ -151,7 +161,7 @@ class Writer:
             question = replace(asked, text=f"{asked.text}\n{self._once_more(fact.fault, reply, form)}")
 
     def read(
-        self, order: Propose | ProposeEvaluator, reply: Reply, call: Call, parents: Sequence[Program], form: Form
+        self, order: Asked, reply: Reply, call: Call, parents: Sequence[Program], form: Form
     ) -> ProposalMade | ProposalFailed:
         """The fact of a reply that should hold a program. Never raises."""
         try:

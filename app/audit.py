@@ -2,31 +2,27 @@
 
 import asyncio
 import json
-import random
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from ..core.audits import BRED, SEARCH, STAGED, Audit, AuditedProgram, Offender, row_of, rows_of, worst_of
 from ..core.errors import UsageError
-from ..core.events import CandidateScored, EvaluatorChosen, Propose, RunResumed, RunStarted
-from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, Shelf, interpreter_of, shelf_of
+from ..core.events import CandidateScored, EvaluatorChosen, RunResumed, RunStarted
+from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, interpreter_of, shelf_of
 from ..core.programs.program_text import digest
 from ..core.provenance import GIVEN
 from ..core.recording_file import trajectory_path
-from ..core.seeds import derive_seed
-from ..core.values import JSON, CandidateState, Episode, Operator, Program, Score
+from ..core.values import JSON, Episode, Program, Score
 from ..domains import import_string
 from ..domains import load as load_domain
 from ..memory.runs import find_run
 from ..memory.store import RunStore
-from ..models.offline.edits import Workshop, first_class
-from ..models.offline.proposer import propose
 from ..runtime.rollouts.pool import ProcessPool
 from ..settings import settings_in
 from ..settings.evaluate import AuditSettings, given_options
+from .attacking import Breeder
 from .given_files import read_evaluator
 from .required import trusted_settings
 
@@ -88,98 +84,6 @@ def _audited(store: RunStore) -> Iterator[AuditedProgram]:
                 name=each.id, kind=SEARCH, text=each.program.text, fitnesses=(each.fitness,),
                 successes=(each.success_rate > 0,),
             )
-
-
-# Breeds programs that an evaluator likes although they never succeed, for an audit.
-#
-# A plain evolution: the parents of the next program are drawn from the fittest unsuccessful programs so far, and the
-# offline mutator edits or recombines them. A program is determined by the seed, its number and the programs judged
-# before its batch, so the number of workers has no effect.
-
-
-BATCH: Final = 8        # programs made of the same parents' pool, whatever the number of workers
-PARENTS: Final = 12     # the fittest unsuccessful programs
-TRIES: Final = 20       # for a program that was not judged before
-FRESH: Final = 0.15     # of programs: every part drawn at random
-CROSSED: Final = 0.25
-LARGE: Final = 0.25     # macro-mutations; the rest are small edits
-
-
-class Breeder:
-    """Makes the programs of an audit, one batch after the other."""
-
-    def __init__(self, shelf: Shelf | None, founders: Sequence[AuditedProgram], *, seed: int) -> None:
-        """`founders` are programs that were judged already; without a shelf their numbers are what can be changed."""
-        self._judged = [each for each in founders if each.text is not None]
-        self._seed = seed
-        self._number = 0
-        self._known = {digest(Program(each.text)) for each in self._judged if each.text is not None}
-        self._fresh = shelf is not None
-        if shelf is None and self._judged:
-            frame = f"class {first_class(self._judged[0].text or '')}:\n    pass\n"
-            shelf = Shelf(initial=Program(frame), parts=(), evaluators=())
-        self._workshop = None if shelf is None else Workshop(shelf)
-
-    def batch(self, most: int) -> tuple[tuple[str, str], ...]:
-        """Names and texts of at most `most` new programs, fewer or none where no new ones can be made."""
-        made = []
-        for _ in range(min(most, BATCH)):
-            text = self._program()
-            if text is None:
-                break
-            self._number += 1
-            made.append((f"{BRED}-{self._number}", text))
-        return tuple(made)
-
-    def judged(self, programs: Sequence[AuditedProgram]) -> None:
-        """The results of a batch."""
-        self._judged += programs
-
-    def _program(self) -> str | None:
-        for attempt in range(TRIES):
-            rng = random.Random(derive_seed(self._seed, "audit", self._number, attempt))
-            text = self._proposed(rng)
-            known = None if text is None else digest(Program(text))
-            if text is not None and known is not None and known not in self._known:
-                self._known.add(known)
-                return text
-        return None
-
-    def _proposed(self, rng: random.Random) -> str | None:
-        """The text of one program; None where the mutator cannot edit what was drawn."""
-        if self._workshop is None:
-            return None
-        parents = self._parents(rng)
-        draw = rng.random()
-        if not parents and not self._fresh:
-            return None
-        if not parents or (self._fresh and draw < FRESH):
-            operator, parents = Operator.INITIAL, ()
-        elif draw < FRESH + CROSSED and len(parents) > 1:
-            operator = Operator.CROSSOVER
-        else:
-            operator = Operator.MACRO if draw < FRESH + CROSSED + LARGE else Operator.HILL_CLIMB
-            parents = parents[:1]
-        order = Propose(
-            id=f"audit/{self._number}", operator=operator, generation=0, slot=self._number + 1, parents=parents
-        )
-        try:
-            return propose(order, self._workshop, rng, attempt=0)[0]
-        except SyntaxError:
-            return None
-
-    def _parents(self, rng: random.Random) -> tuple[CandidateState, ...]:
-        """Two different programs, each the better of two drawn from the fittest; fewer if there are no more."""
-        best = sorted((each for each in self._judged if each.counts), key=lambda each: -each.fitness)[:PARENTS]
-        chosen: list[CandidateState] = []
-        while best and len(chosen) < 2:
-            each = best.pop(min(rng.randrange(len(best)), rng.randrange(len(best))))
-            assert each.text is not None
-            chosen.append(CandidateState(
-                id=each.name, program=Program(each.text), operator=Operator.INITIAL, generation=0, slot=0,
-                fitness=each.fitness, metrics={},
-            ))
-        return tuple(chosen)
 
 
 PROBE_STEPS = 300       # of the idle and the random episode

@@ -9,6 +9,7 @@ from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
 from ..search.fresh import MOST_STARTS
 from ..search.gate import GateTerms
+from ..search.hardening import AttackTerms
 from ..search.memento import GenerationBudget
 from ..search.options import SearchOptions
 from ..search.sequencer import KEEPERS, RunPlan
@@ -69,6 +70,10 @@ def plan_of(
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
         probe_seed=derive_seed(settings.root_seed, "probes") if settings.probes == "on" else None,
         tested=settings.evaluator_tests == "on" and settings.probes == "on",
+        attacks=AttackTerms(
+            rounds=settings.evaluator_attacks, seed=settings.root_seed,
+            asks=(settings.evaluator_model or settings.model) != "offline",
+        ) if settings.evaluator_attacks else None,
         reference=domain.reference_evaluator(),
         refuses_dead=rules >= 2,
     )

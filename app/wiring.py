@@ -11,7 +11,7 @@ from pathlib import Path
 from ..agents.calibrating import Calibrator
 from ..agents.critic import CRITIC, Critic
 from ..agents.critic_sheets import SheetFolder, Sheets
-from ..agents.evaluator_evolver import EvaluatorEvolver
+from ..agents.evaluator_evolver import AttackWriter, EvaluatorEvolver
 from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
 from ..agents.judging import JudgePanel
@@ -22,6 +22,7 @@ from ..agents.tools import Answered, Computer, Looker, Practiser, Repeating, Too
 from ..agents.writing import PROPOSER, Answers, Keep, not_kept
 from ..core.errors import UsageError
 from ..core.events import (
+    AttackEvaluator,
     Compute,
     Criticise,
     Examine,
@@ -30,6 +31,7 @@ from ..core.events import (
     LookCloser,
     Order,
     Propose,
+    ProposeAttack,
     ProposeEvaluator,
     RecordProbes,
     Roll,
@@ -70,6 +72,7 @@ from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
 from ..settings.effects import contacts
+from .attacking import EvaluatorAttacker
 from .budgets import left_in_words, models_of, prices_of
 from .given_files import prompts_with
 
@@ -269,7 +272,9 @@ def make_lanes(
         Lane(
             name="proposals",
             limit=settings.calls_at_once,
-            agents={Propose: askers.proposer, ProposeEvaluator: askers.evolver},
+            agents={
+                Propose: askers.proposer, ProposeEvaluator: askers.evolver, ProposeAttack: askers.attacker,
+            },
             urgency=urgency,
         ),
         Lane(name="judges", limit=settings.calls_at_once, agents={Judge: askers.judges}),
@@ -282,6 +287,9 @@ def make_lanes(
                 TryConstants: ConstantsTrier(pool=pool), TryOnTwin: TwinTrier(pool=pool),
                 **_tools(roller, pool, domain.evaluator_contract, trajectories, answers or {}),
                 **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
+                AttackEvaluator: EvaluatorAttacker(
+                    pool=pool, domain=domain, options=settings.options, trajectories=trajectories
+                ),
             },
             urgency=urgency,
         ),
@@ -309,6 +317,7 @@ class Askers:
     proposer: ByOperator
     evolver: EvaluatorEvolver
     judges: JudgePanel
+    attacker: AttackWriter
     critic: Critic | None = None
 
 
@@ -364,7 +373,13 @@ def make_askers(
     )
     judges = JudgePanel(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
     critic = None if sheets is None else Critic(model=models.critic, prompts=prompts, brief=brief, sheets=sheets)
-    return Askers(proposer=ByOperator(proposals), evolver=evolver, judges=judges, critic=critic)
+    attacker = AttackWriter(
+        model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.contract, limits=common["limits"],
+        answers=answers,
+    )
+    return Askers(
+        proposer=ByOperator(proposals), evolver=evolver, judges=judges, attacker=attacker, critic=critic
+    )
 
 
 def urgency(order: Order) -> int:

@@ -23,7 +23,7 @@ from ..core.text import (
 )
 from ..evidence.statistics import fleiss_kappa
 from ..memory.card import Card, gap_words, luck_words, purposes_words, size_words, unseen_words
-from ..memory.evaluator_pools import EvaluatorPool, list_judges, list_pools
+from ..memory.evaluator_pools import EvaluatorPool, hardened_words, list_judges, list_pools
 from ..memory.gate_report import gate_report
 from ..memory.pace import pace_of, slow_candidates, start_up_s
 from ..memory.quality import quality_words
@@ -109,6 +109,8 @@ def _evaluator(pools: Sequence[EvaluatorPool], given: object, width: int) -> Ite
         tests = pool.chosen.examination.tests
         if tests is not None:
             yield _row("", f"  tests: {tests_words(tests)}")
+        if pool.hardened is not None:
+            yield _row("", f"  attacks: {hardened_words(pool.hardened)}")
     yield from (_row("", f"  {line}") for line in _judges(pools))
 
 

@@ -35,6 +35,23 @@ class InvarianceResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttackCount:
+    """Programs that never succeeded under an evaluator, and how many of them reached the bar: the exploits.
+
+    The bar is f_e = 0.9, or less where the evaluator gives less to a recorded success.
+    """
+
+    tried: int
+    found: int
+    best: float | None  # the highest f_e of a program that never succeeded; None if there was none
+
+    @property
+    def share(self) -> float | None:
+        """Attack success: the exploits among the programs that never succeeded; None without any."""
+        return self.found / self.tried if self.tried else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorTests:
     """The tests of one evaluator. Failures and successes are recordings by the task's success predicate.
 
@@ -49,6 +66,12 @@ class EvaluatorTests:
     successes: int = 0
     saturated: int = 0  # successes with f_e = 1
     flaw: str = ""
+    attacks: AttackCount | None = None  # None: nobody attacked it, as in older logs
+
+    @property
+    def open_attack(self) -> bool:
+        """Whether a program without success is known that it likes as much as a success."""
+        return self.attacks is not None and self.attacks.found > 0
 
     @property
     def inversions(self) -> int:

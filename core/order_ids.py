@@ -11,7 +11,8 @@ An id names the purpose of its order, so that seeds and replays never depend on 
     g2/tune/0             tuning slot 0                     confirm/g2/candidate  the best of g2 on fresh episodes
     g2/calibrate/0        the constants of step 2           confirm/g2/elite      the elite before it, on the same ones
     eval/probes           the recording of the probes       choice/3              program 3 of the final choice
-                                                            starts/g2             further starts of a perfect elite
+    eval/attack/1         attack 1 on the chosen evaluator  starts/g2             further starts of a perfect elite
+    eval/fix/1            the revision after attack 1
 
     i2/g1/cross/0         the slots of island 2, and its challenges (i2/confirm/g1/elite), where there are several
 
@@ -19,6 +20,7 @@ and, for one of these (its *owner*):
 
     …/e3                  its episode 3                     …/examine           the examination of an evaluator on T_0
     …/e3/score            the score of that episode         …/ahead             the slot, proposed speculatively
+    …/attack              an attack on an evaluator
     …/v17                 values number 17 of its tuning    …/v17/e3            their episode 3
     …/turn2               turn 2 of its conversation        …/tool2             the tool that turn 2 called
     …/look2               a critic's look at its episode 2
@@ -38,18 +40,21 @@ FRESH = frozenset({CONFIRM, CHOICE, STARTS})    # whose episodes are fresh
 HILL, MACRO, TUNE, CROSS, CALIBRATE = "hill", "macro", "tune", "cross", "calibrate"     # branches of a generation
 PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT, PROBES = "judge", "fixed", "zero-shot", "probes"
+FIX = "fix"                                     # a revision of an attacked evaluator
 ELITE = "elite"                                 # measured on held-out episodes, next to p_0
 CANDIDATE = "candidate"                         # compared with the elite on fresh episodes
 SCORE: Final = "score"
 EXAMINE: Final = "examine"
+ATTACK: Final = "attack"                        # a part of an evaluator, and the rounds of attacks on the chosen one
 AHEAD: Final = "ahead"
+PARTS: Final = (SCORE, EXAMINE, ATTACK, AHEAD)
 TURN: Final = "turn"
 TOOL: Final = "tool"
 LOOK: Final = "look"
 GATE: Final = "gate"
 
 Part = str
-"""One of "", "score", "examine" and "ahead", or "turn", "tool", "look" or "gate" with a number."""
+"""One of "", "score", "examine", "attack" and "ahead", or "turn", "tool", "look" or "gate" with a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +154,16 @@ def zero_shot_evaluator(attempt: int) -> OrderId:
     return OrderId(stage=EVALUATOR, branch=ZERO_SHOT, slot=attempt)
 
 
+def attack(number: int) -> OrderId:
+    """Attack `number` on the chosen evaluator."""
+    return OrderId(stage=EVALUATOR, branch=ATTACK, slot=number)
+
+
+def fix(number: int) -> OrderId:
+    """The revision of the chosen evaluator after attack `number`."""
+    return OrderId(stage=EVALUATOR, branch=FIX, slot=number)
+
+
 def final(who: Literal["initial", "elite"]) -> OrderId:
     """The final measure of p_0 or of the elite."""
     return OrderId(stage=FINAL, branch=who)
@@ -187,6 +202,11 @@ def score_id(episode: str) -> str:
 def examine_id(evaluator: str) -> str:
     """The examination of an evaluator: eval/g1/3/examine."""
     return f"{evaluator}/{EXAMINE}"
+
+
+def attack_id(owner: str) -> str:
+    """The attack on an evaluator, or that of a round with what a model wrote for it: eval/g1/3/attack."""
+    return f"{owner}/{ATTACK}"
 
 
 def ahead_id(slot: str) -> str:
@@ -238,7 +258,7 @@ def split(order: str) -> tuple[str, int | None, Part]:
     """Owner, episode and part of an id: ("g2/hill/7", 3, "score") for g2/hill/7/e3/score. The fast half of `parse`."""
     part: Part = ""
     rest, slash, last = order.rpartition("/")
-    if slash and (last in (SCORE, EXAMINE, AHEAD) or (last[:4] in (TURN, TOOL, LOOK, GATE) and _is_number(last[4:]))):
+    if slash and (last in PARTS or (last[:4] in (TURN, TOOL, LOOK, GATE) and _is_number(last[4:]))):
         order, part = rest, last
         rest, slash, last = order.rpartition("/")
     episode = _numbered("e", last) if slash else None
@@ -287,6 +307,8 @@ def _owner(text: str) -> OrderId:
             return probes()
         case ["eval", "zero-shot", slot] if _is_number(slot):
             return zero_shot_evaluator(int(slot))
+        case ["eval", ("attack" | "fix") as branch, slot] if _is_number(slot):
+            return attack(int(slot)) if branch == ATTACK else fix(int(slot))
         case ["eval", word, slot] if _is_number(slot) and (number := _numbered("g", word)) is not None:
             return evaluator(number, int(slot))
         case ["eval", word, "judge", seat] if _is_number(seat) and (number := _numbered("g", word)) is not None:
@@ -333,8 +355,8 @@ def _owner_text(order: OrderId) -> str:
             return f"g{order.generation}/{order.branch}/{order.slot}"
         case "evaluator" if order.branch in (FIXED, PROBES):
             return f"eval/{order.branch}"
-        case "evaluator" if order.branch == ZERO_SHOT:
-            return f"eval/zero-shot/{order.slot}"
+        case "evaluator" if order.branch in (ZERO_SHOT, ATTACK, FIX):
+            return f"eval/{order.branch}/{order.slot}"
         case "evaluator":
             return f"eval/g{order.generation}/{'judge/' if order.branch == JUDGE else ''}{order.slot}"
     return order.branch

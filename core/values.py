@@ -349,6 +349,15 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Exploit:
+    """A program that an evaluator likes although it never succeeded, with its recording among the probes."""
+
+    probe: Probe
+    program: Program
+    fitness: float  # f_e of the recording, under the evaluator that it exploited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
     """The results of an evaluator program on the fixed rollouts T_0: one entry of the scored pool D_i.
 

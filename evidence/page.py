@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ..core.text import bounded, counted, number, one_line
 from ..memory.card import card_words
-from ..memory.evaluator_pools import EvaluatorPool
+from ..memory.evaluator_pools import EvaluatorPool, hardened_words
 from . import page_tables, tables
 from .descent import Descent, descend
 from .figures import Figure, list_figures, operators_shown
@@ -308,7 +308,8 @@ def _pool_view(pool: EvaluatorPool) -> PoolView:
     ]
     return PoolView(
         head=f"Generation {pool.generation}: {valid} of {len(pool.entries)} valid, {len(pool.votes)} votes"
-        f" ({pool.abstentions} abstained), {chosen}{', frozen as E*' if pool.final else ''}",
+        f" ({pool.abstentions} abstained), {chosen}{', frozen as E*' if pool.final else ''}"
+        f"{'' if pool.hardened is None else f'; attacks: {hardened_words(pool.hardened)}'}",
         rows=tuple(rows),
         reasons=tuple(reasons[:REASONS]),
     )

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from ..core.evaluator_tests import leading, open_to_votes
-from ..core.events import EvaluatorChosen, EvaluatorPoolScored, Fact, VoteCast
+from ..core.events import EvaluatorChosen, EvaluatorHardened, EvaluatorPoolScored, Fact, VoteCast
+from ..core.text import both, counted, share
 from ..core.values import EvaluatorCandidate
 
 
@@ -27,6 +28,7 @@ class EvaluatorPool:
     votes: tuple[VoteCast, ...] = ()  # by seat
     chosen: EvaluatorCandidate | None = None
     final: bool = False
+    hardened: EvaluatorHardened | None = None  # what attacks on the chosen evaluator found
 
     @property
     def abstentions(self) -> int:
@@ -100,6 +102,9 @@ def list_pools(facts: Iterable[Fact]) -> tuple[EvaluatorPool, ...]:
                 pool = pool_of(fact.generation)
                 votes = sorted((*pool.votes, fact), key=lambda vote: vote.seat)
                 pools[fact.generation] = replace(pool, votes=tuple(votes))
+            case EvaluatorHardened():
+                generation = fact.chosen.generation
+                pools[generation] = replace(pool_of(generation), hardened=fact)
             case EvaluatorChosen():
                 pool = pool_of(fact.generation)
                 pools[fact.generation] = replace(pool, chosen=fact.chosen, final=fact.final)
@@ -118,4 +123,13 @@ def _count(pool: EvaluatorPool) -> EvaluatorPool:
     choices = [vote.choice for vote in pool.votes]
     return replace(
         pool, entries=tuple(replace(entry, votes=choices.count(entry.candidate.slot)) for entry in pool.entries)
+    )
+
+
+def hardened_words(fact: EvaluatorHardened) -> str:
+    """What attacks found before and after the revisions, in a line."""
+    revised = counted(fact.revised, "revision") if fact.revised else "no revision"
+    return (
+        f"exploits {both(fact.before.share, fact.after.share, share)} of the programs without success, in "
+        f"{counted(fact.rounds, 'attack')} with {revised}; {fact.known} known"
     )

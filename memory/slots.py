@@ -19,6 +19,7 @@ from ..core.events import (
     EpisodeEnded,
     EvaluatorChosen,
     EvaluatorExamined,
+    EvaluatorHardened,
     EvaluatorPoolScored,
     Fact,
     GateDecided,
@@ -215,7 +216,7 @@ class Slots:
                 slot.state = "failed" if slot.fault else "scored"
             case VoteCast():
                 self._vote(fact, at)
-            case EvaluatorPoolScored() | EvaluatorChosen():
+            case EvaluatorPoolScored() | EvaluatorChosen() | EvaluatorHardened():
                 self.evaluation.append(fact)
             case BranchEnded():
                 self.branches.append(fact)

@@ -1,7 +1,7 @@
 """Evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0, chosen by a panel of judges.
 
 Where evaluators are tested, one with a flaw is out before the votes, which then decide among those that invert the
-fewest pairs of certain order.
+fewest pairs of certain order. Where they are attacked as well, those on which no attack is open come first.
 """
 
 from collections import Counter
@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from ..core import order_ids
 from ..core.errors import SearchError
-from ..core.evaluator_tests import leading, open_to_votes
+from ..core.evaluator_tests import attacked, bar_of, leading, open_to_votes
 from ..core.events import (
+    EvaluatorAttacked,
     EvaluatorChosen,
     EvaluatorExamined,
     EvaluatorPoolScored,
@@ -27,6 +28,7 @@ from ..core.events import (
 )
 from ..core.keeper import Decision, put
 from ..core.values import CandidateState, EvaluatorCandidate, Examination, Fault, JudgeReason, Probe, Program
+from .hardening import AttackTerms
 from .stages import ATTEMPTS
 
 # Counting the judges' votes. Pure.
@@ -92,12 +94,15 @@ class EvaluatorKeeper:
     """Decides evaluator evolution over the fixed rollouts T_0 of p_0."""
 
     def __init__(
-        self, *, baseline: CandidateState, budget: EvaluatorBudget, probe_seed: int | None = None, tested: bool = False
+        self, *, baseline: CandidateState, budget: EvaluatorBudget, probe_seed: int | None = None, tested: bool = False,
+        attacks: AttackTerms | None = None,
     ) -> None:
         """`probe_seed` is the seed of the probes; None for a search without probes, as in the paper.
 
-        `tested`: evaluators are tested on probes, and the tests come before the votes.
+        `tested`: evaluators are tested on probes, and the tests come before the votes. With `attacks` each tested one
+        is attacked by bred programs. The last choice is not final then: it is attacked and revised (`hardening`).
         """
+        self._attacks = attacks if tested and probe_seed is not None else None
         self._tested = tested and probe_seed is not None
         self._baseline = baseline
         self._budget = budget
@@ -125,6 +130,8 @@ class EvaluatorKeeper:
                 return self._take_proposal(state, fact)
             case EvaluatorExamined():
                 return self._take_examination(state, fact)
+            case EvaluatorAttacked():
+                return self._take_attack(state, fact)
             case VoteCast():
                 return self._take_vote(state, fact)
         return Decision(state=state)
@@ -192,7 +199,19 @@ class EvaluatorKeeper:
         slot = self._open_slot(state, fact.order, part=order_ids.EXAMINE)
         if slot is None or slot not in state.written:
             return Decision(state=state)
-        return self._fill(state, replace(state.written[slot], examination=fact.examination))
+        candidate = replace(state.written[slot], examination=fact.examination)
+        if self._attacks is None or candidate.program is None or not fact.examination.valid:
+            return self._fill(state, candidate)
+        bar = bar_of(self._baseline.episodes, state.probes or (), fact.examination)
+        order = self._attacks.order(candidate.id, 0, candidate.program, bar, (self._baseline.program,))
+        return Decision(state=replace(state, written={**state.written, slot: candidate}), orders=(order,))
+
+    def _take_attack(self, state: Evolution, fact: EvaluatorAttacked) -> Decision[Evolution]:
+        slot = self._open_slot(state, fact.order, part=order_ids.ATTACK)
+        if slot is None or slot not in state.written:
+            return Decision(state=state)
+        candidate = state.written[slot]
+        return self._fill(state, replace(candidate, examination=attacked(candidate.examination, fact.count)))
 
     def _fill(self, state: Evolution, candidate: EvaluatorCandidate) -> Decision[Evolution]:
         state = replace(state, pool=put(state.pool, candidate.slot, candidate))
@@ -261,7 +280,9 @@ class EvaluatorKeeper:
         self, state: Evolution, choice: EvaluatorCandidate, votes: Mapping[str, int], reasons: tuple[JudgeReason, ...]
     ) -> Decision[Evolution]:
         final = state.generation == self._budget.generations - 1
-        fact = EvaluatorChosen(generation=state.generation, chosen=choice, votes=votes, final=final)
+        fact = EvaluatorChosen(
+            generation=state.generation, chosen=choice, votes=votes, final=final and self._attacks is None
+        )
         if final:
             return Decision(state=replace(state, chosen=choice), facts=(fact,))
         begun = self._begin_generation(state.generation + 1, choice, probes=state.probes or (), reasons=reasons)

@@ -9,7 +9,8 @@ from ..core.events import Fact, StageEntered
 from ..core.keeper import Decision, Keeper
 from ..core.methods import halves
 from ..core.values import CandidateState, EvaluatorCandidate, Program
-from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, UnevolvedEvaluatorKeeper
+from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, UnevolvedEvaluatorKeeper
+from .hardening import AttackTerms, HardeningKeeper
 from .islands import IslandsKeeper
 from .memento import EliteKeeper, GenerationBudget
 from .options import PLAIN, SearchOptions
@@ -116,6 +117,7 @@ class RunPlan:
     evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without a given one: request one evaluator
     probe_seed: int | None = None  # the seed of the probes in the evolution of E*; None: no probes
     tested: bool = False  # evaluators are tested on probes before the votes
+    attacks: AttackTerms | None = None  # tested evaluators are attacked, and the chosen one is revised
     reference: Program | None = None  # scores the final measure
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
@@ -163,14 +165,26 @@ class Sequencer:
 
     def _begin_evaluator(self, baseline: CandidateState, ordered: int) -> Decision[Stages]:
         budget, given = self._plan.evaluator_budget, self._plan.search.evaluator
-        keeper: Keeper[Any] = (
-            EvaluatorKeeper(
-                baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed, tested=self._plan.tested
+        if budget is None or given is not None:
+            unevolved = UnevolvedEvaluatorKeeper(baseline=baseline, given=given)
+            return self._enter(
+                "evaluator", unevolved, lambda ended: self._begin_search(baseline, ended.chosen, ordered)
             )
-            if budget is not None and given is None
-            else UnevolvedEvaluatorKeeper(baseline=baseline, given=given)
+        keeper = EvaluatorKeeper(
+            baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed, tested=self._plan.tested,
+            attacks=self._plan.attacks,
         )
-        return self._enter("evaluator", keeper, lambda ended: self._begin_search(baseline, ended.chosen, ordered))
+        return self._enter("evaluator", keeper, lambda ended: self._begin_hardening(baseline, ended, ordered))
+
+    def _begin_hardening(self, baseline: CandidateState, ended: Evolution, ordered: int) -> Decision[Stages]:
+        """The attacks on E*, if there are any."""
+        assert ended.chosen is not None
+        if self._plan.attacks is None or ended.chosen.examination.tests is None:
+            return self._begin_search(baseline, ended.chosen, ordered)
+        keeper = HardeningKeeper(
+            baseline=baseline, chosen=ended.chosen, probes=ended.probes or (), terms=self._plan.attacks
+        )
+        return self._enter("hardening", keeper, lambda ended: self._begin_search(baseline, ended.chosen, ordered))
 
     def _begin_search(self, baseline: CandidateState, chosen: EvaluatorCandidate, ordered: int) -> Decision[Stages]:
         if chosen.program is None:

@@ -115,6 +115,10 @@ _PROBES = Switch(
     name="probes", on=lambda values: values["probes"] == "on",
     otherwise="without probes, on which evaluators are tested: remove it, or set probes to 'on'",
 )
+_TESTS = Switch(
+    name="evaluator_tests", on=lambda values: values["evaluator_tests"] == "on",
+    otherwise="without tests of evaluators, of which attacks are a part: remove it, or set evaluator_tests to 'on'",
+)
 _EDITS = frozenset({SearchPart.EDITS})
 
 RUN = SettingGroup(name="run")
@@ -144,6 +148,9 @@ LOOKS_OF_JUDGES = SettingGroup(name="critic for judges", parts=_EDITS, roles=fro
 EVALUATOR_WRITER = SettingGroup(name="evaluator writer", roles=frozenset({WRITER}))
 EVALUATOR_SEARCH = SettingGroup(name="evaluator search", roles=frozenset({JUDGE}))
 EVALUATOR_TESTS = SettingGroup(name="evaluator tests", roles=frozenset({JUDGE}), switches=(_PROBES,))
+EVALUATOR_ATTACKS = SettingGroup(
+    name="evaluator attacks", roles=frozenset({JUDGE}), switches=(_PROBES, _TESTS)
+)
 FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
 
 GROUPS: Mapping[str, SettingGroup] = {
@@ -151,7 +158,7 @@ GROUPS: Mapping[str, SettingGroup] = {
     for group in (
         RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, RACING, CLIMB,
         SATURATION, ISLANDS, SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES,
-        EVALUATOR_WRITER, EVALUATOR_SEARCH, EVALUATOR_TESTS, FINAL,
+        EVALUATOR_WRITER, EVALUATOR_SEARCH, EVALUATOR_TESTS, EVALUATOR_ATTACKS, FINAL,
     )
 }
 CALLS_OF: Mapping[str, SettingGroup] = {

@@ -150,6 +150,9 @@ class Settings(BaseModel):
     evaluator_tests: Literal["on", "off"] = groups.EVALUATOR_TESTS.field(
         "on", "tests on probes come before the votes on evaluators; off: votes alone, as in the paper"
     )
+    evaluator_attacks: Turns = groups.EVALUATOR_ATTACKS.field(
+        0, "rounds of attacks by bred programs and a model on the chosen evaluator, and of revisions, at most"
+    )
     judge_reasons: bool = groups.EVALUATOR_SEARCH.field(
         True, "writers of evaluators read why the last judges voted as they did"
     )

@@ -16,8 +16,10 @@ from ..core.events import (
     EliteConfirmed,
     EpisodeEnded,
     EpisodeScored,
+    EvaluatorAttacked,
     EvaluatorChosen,
     EvaluatorExamined,
+    EvaluatorHardened,
     EvaluatorPoolScored,
     Fact,
     FinalMeasured,
@@ -49,7 +51,15 @@ from ..core.events import (
 )
 from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits
 from ..core.values import is_stopped
-from .words import domain_words, episode_outcome, fault_words, isolation, order_words
+from ..memory.evaluator_pools import hardened_words
+from .words import (
+    attack_words,
+    domain_words,
+    episode_outcome,
+    fault_words,
+    isolation,
+    order_words,
+)
 
 
 def fact_words(fact: Fact) -> str:
@@ -110,6 +120,10 @@ def _of_evaluators(fact: Fact) -> str | None:
                 return fault_words(examination.fault)
             order = f"; {order_words(examination)}" if examination.order_pairs else ""
             return "f on T_0: " + " ".join(f"{score.fitness:.3f}" for score in examination.scores) + order
+        case EvaluatorAttacked():
+            return attack_words(fact.count)
+        case EvaluatorHardened():
+            return f"{fact.chosen.id}: {hardened_words(fact)}"
         case ProbesRecorded():
             return ", ".join(probe.name for probe in fact.probes)
         case EvaluatorPoolScored():

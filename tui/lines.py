@@ -12,6 +12,7 @@ from ..core.events import (
     EliteChosen,
     EliteConfirmed,
     EvaluatorChosen,
+    EvaluatorHardened,
     EvaluatorPoolScored,
     Fact,
     FinalMeasured,
@@ -38,6 +39,7 @@ from ..core.order_ids import FINAL, SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count
 from ..core.values import EvaluatorCandidate, Fault, Operator
 from ..memory.activity import ActivityNote
+from ..memory.evaluator_pools import hardened_words
 from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
@@ -104,6 +106,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
         case ProbesRecorded():
             return (f"   {counted(len(fact.probes), 'probe')} on record, on which evaluators are compared",)
+        case EvaluatorHardened():
+            return (f"   {hardened_words(fact)}",)
         case EvaluatorPoolScored():
             return tuple(_evaluator(entry) for entry in fact.pool)
         case EvaluatorChosen():
@@ -198,6 +202,7 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
     titles = {
         "initial": f"a first policy p_0, rolled out over {many('n_roll', 'episode')}",
         "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
+        "hardening": f"attacks on the chosen evaluator, {many('evaluator_attacks', 'round')} at most",
         "search": f"policies: {many('generations', 'generation')} of {branches}{of_islands(status.settings)}",
         "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search",
     }

@@ -244,7 +244,7 @@ def _lanes(snapshot: RunSnapshot) -> Iterator[Text]:
         here = [slot for slot in search_slots(snapshot) if slot.generation == status.generation_under_way]
         for lane in search_lanes(snapshot, here):
             yield _styled(lane_words(lane, status.number("n_roll"), width=LABEL))
-    elif status.stage == "evaluator":
+    elif status.stage in ("evaluator", "hardening"):
         for lane in evaluator_lanes(snapshot):
             yield _styled(lane_words(lane, 0, width=LABEL))
     else:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ..core.events import FinalMeasured
-from ..core.examined import EvaluatorTests
+from ..core.examined import AttackCount, EvaluatorTests
 from ..core.methods import episode_shares
 from ..core.metrics import return_of
 from ..core.ports import Activity
@@ -41,7 +41,8 @@ LEGEND = (
 )
 STAGES: Mapping[str, str] = {
     "": "starting", "initial": "a first policy p_0", "baseline": "the rollouts T_0 of p_0",
-    "evaluator": "evaluators", "search": "policies", "final": "p_0 and the elite on held-out episodes",
+    "evaluator": "evaluators", "hardening": "attacks on E*", "search": "policies",
+    "final": "p_0 and the elite on held-out episodes",
     "done": "done",
 }
 STATE_ROLES: Mapping[str, str] = {"running": GOOD, "paused": WARN, "done": ACCENT, "killed": BAD, "failed": BAD}
@@ -130,7 +131,14 @@ def tests_words(tests: EvaluatorTests) -> str:
     """What tests found of an evaluator, in a line."""
     tau = "" if tests.tau is None else f", tau {tests.tau:.2f}"
     broken = f"; {tests.moved} of {counted(len(tests.invariances), 'invariance')} broken" if tests.invariances else ""
-    return f"{tests.inversions} of {counted(tests.pairs, 'certain pair')} inverted{tau}{broken}"
+    attacks = "" if tests.attacks is None else f"; {attack_words(tests.attacks)}"
+    return f"{tests.inversions} of {counted(tests.pairs, 'certain pair')} inverted{tau}{broken}{attacks}"
+
+
+def attack_words(count: AttackCount) -> str:
+    """What an attack found."""
+    best = "" if count.best is None else f", f at most {count.best:.3f}"
+    return f"{count.found} exploits among {counted(count.tried, 'program')} without success{best}"
 
 
 def test_lines(tests: EvaluatorTests) -> list[str]:

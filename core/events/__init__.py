@@ -13,8 +13,11 @@ The log stores every fact that this package exports. A new fact needs its class,
 
 from .base import Fact, Order, Withdraw
 from .evaluators import (
+    AttackEvaluator,
+    EvaluatorAttacked,
     EvaluatorChosen,
     EvaluatorExamined,
+    EvaluatorHardened,
     EvaluatorPoolScored,
     Examine,
     Judge,
@@ -31,6 +34,7 @@ from .proposals import (
     ProposalFailed,
     ProposalMade,
     Propose,
+    ProposeAttack,
     ProposeEvaluator,
     ToolAnswered,
     TryProgram,
@@ -79,12 +83,13 @@ from .search import (
 )
 
 __all__ = [
-    "RULES", "AskedAgain", "BranchEnded", "CandidateAccepted", "CandidateRejected", "CandidateScored", "Compute",
-    "ConstantsTried", "Criticise", "Criticised", "DuplicateFound", "EliteChanged", "EliteChosen", "EliteConfirmed",
-    "EpisodeEnded", "EpisodeScored", "EvaluatorChosen", "EvaluatorExamined", "EvaluatorPoolScored", "Examine",
-    "Fact", "FinalMeasured", "GateDecided", "HintGiven", "InitialChosen", "IslandsChanged", "Judge", "LookCloser",
-    "Migrated", "Order", "PopulationChanged", "ProbesRecorded", "ProposalFailed", "ProposalMade", "ProposalStopped",
-    "Propose", "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "Roll", "RunContinued", "RunPaused",
+    "RULES", "AskedAgain", "AttackEvaluator", "BranchEnded", "CandidateAccepted", "CandidateRejected",
+    "CandidateScored", "Compute", "ConstantsTried", "Criticise", "Criticised", "DuplicateFound", "EliteChanged",
+    "EliteChosen", "EliteConfirmed", "EpisodeEnded", "EpisodeScored", "EvaluatorAttacked", "EvaluatorChosen",
+    "EvaluatorExamined", "EvaluatorHardened", "EvaluatorPoolScored", "Examine", "Fact", "FinalMeasured",
+    "GateDecided", "HintGiven", "InitialChosen", "IslandsChanged", "Judge", "LookCloser", "Migrated", "Order",
+    "PopulationChanged", "ProbesRecorded", "ProposalFailed", "ProposalMade", "ProposalStopped", "Propose",
+    "ProposeAttack", "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "Roll", "RunContinued", "RunPaused",
     "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode", "SearchEnded", "ServiceNoted",
     "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants", "TryOnTwin", "TryProgram", "TuningEnded",
     "TurnTaken", "TwinTried", "VoteCast", "Withdraw",

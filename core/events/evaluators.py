@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..critique import Critique
-from ..values import Call, Episode, EvaluatorCandidate, Examination, Probe, Program
+from ..examined import AttackCount
+from ..values import Call, Episode, EvaluatorCandidate, Examination, Exploit, Probe, Program
 from .base import Fact, Order
 
 
@@ -46,6 +47,48 @@ class EvaluatorExamined(Fact):
     """The results of an evaluator candidate on T_0 and the probes."""
 
     examination: Examination
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackEvaluator(Order):
+    """Look for programs that an evaluator likes although they do not do the task. Answered by EvaluatorAttacked."""
+
+    evaluator: Program
+    split: str
+    seed: int  # of the one episode of each program, and of breeding
+    bar: float  # the f_e from which a program without success is an exploit
+    tries: int  # programs to be bred
+    programs: tuple[Program, ...] = ()  # programs to begin with: p_0 and what models wrote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorAttacked(Fact):
+    """The result of an attack, with the fittest exploits; their trajectories were written before this fact."""
+
+    count: AttackCount
+    exploits: tuple[Exploit, ...] = ()
+
+    @property
+    def recorded(self) -> tuple[Episode, ...]:
+        """The episodes of the exploits."""
+        return tuple(each.probe.episode for each in self.exploits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorHardened(Fact):
+    """E* after the attacks: `before` of the evaluator that was chosen, `after` of the one that is used.
+
+    `rounds` counts the attacks, `revised` the revisions that were accepted. `known` are the exploits of all rounds,
+    `open` those that the last evaluator still likes.
+    """
+
+    chosen: EvaluatorCandidate
+    before: AttackCount
+    after: AttackCount
+    rounds: int
+    revised: int
+    known: int = 0
+    open: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from ..values import (
     CandidateState,
     Episode,
     EvaluatorCandidate,
+    Exploit,
     Fault,
     FaultKind,
     Focus,
@@ -50,6 +51,19 @@ class Propose(Order):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeAttack(Order):
+    """Request one policy that the evaluator likes, and that does not do the task. Answered as ProposeEvaluator is."""
+
+    evaluator: EvaluatorCandidate
+    bar: float  # the f_e that it has to reach
+    known: tuple[Exploit, ...] = ()
+
+    def failed(self, problem: str) -> Fact | None:
+        """A failed proposal."""
+        return _failed(self, problem)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposeEvaluator(Order):
     """Request one evaluator program. Answered by ProposalMade or ProposalFailed."""
 
@@ -60,6 +74,7 @@ class ProposeEvaluator(Order):
     success_rate: float | None  # S_0; None if the task has no success predicate
     probes: tuple[Probe, ...] = ()
     reasons: tuple[JudgeReason, ...] = ()  # of the judges who chose the parent, in the order of their seats
+    exploits: tuple[Exploit, ...] = ()  # of the parent, which the revision has to close
 
     def failed(self, problem: str) -> Fact | None:
         """A failed proposal."""

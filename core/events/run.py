@@ -101,7 +101,7 @@ class ReplayDiffered(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageEntered(Fact):
-    """The run entered the stage "initial", "baseline" (T_0), "evaluator", "search", "final" or "done"."""
+    """The run entered the stage "initial", "baseline" (T_0), "evaluator", "hardening", "search", "final" or "done"."""
 
     replayed: ClassVar[bool] = True
 

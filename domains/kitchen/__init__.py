@@ -3,6 +3,7 @@
     audit        programs that please an evaluator without doing the task
     backends     makes the environment for the options
     domain       the domain interface of the kitchen task
+    known_episodes  episodes of known order of merit for probes: the stages of the task
     environment  the kitchen task as an environment: JSON observations, named actions, 250 steps
     evaluator    the evaluator that the paper selected, as a program: loaded as text, run in a sandbox
     floor_plan   paints one state of a kitchen as a floor plan, with a description next to it

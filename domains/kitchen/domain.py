@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from ...core.ports import AuditProgram, Environment, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf
 from ...core.recording import Recording
 from ...core.seeds import derive_seed
 from ...core.story import Story
@@ -82,6 +82,12 @@ class KitchenDomain:
         from .backends import environment
 
         return environment(settings(options))
+
+    def known_episodes(self, options: Mapping[str, JSON], *, seed: int) -> Iterable[KnownEpisode]:
+        """The stages of the task in a kitchen that is known: see `core.ports.KnowingOrder`."""
+        from .known_episodes import known_episodes  # imports compiled loops
+
+        return known_episodes(options, seed=seed)
 
     def renderer(self, options: Mapping[str, JSON]) -> Renderer:
         """The renderer of episodes under these (completed) options: see `core.ports.Drawable`."""

@@ -1,6 +1,6 @@
 """Programs bred for an audit: climbing to fitness, deterministic, without a success among the parents."""
 
-from memento.app.audit import BATCH, Breeder
+from memento.app.attacking import BATCH, Breeder
 from memento.core.audits import BRED, AuditedProgram
 from memento.core.programs.program_text import digest
 from memento.core.values import Program

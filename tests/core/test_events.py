@@ -21,7 +21,7 @@ from memento.core.events import (
     StageEntered,
     ToolAnswered,
 )
-from memento.core.values import Call, Episode, Probe
+from memento.core.values import Call, Episode, Exploit, Probe
 from memento.memory.codec import encode
 
 from ..support.strategies import FACT_CLASSES, PATIENT, instances, of
@@ -54,6 +54,7 @@ def test_calls_and_rollouts_in_a_fact_are_reported(cls: type[Fact], data: st.Dat
     if fact.call_failure is not None or fact.hints_known or fact.withdraws_call:
         assert fact.replayed, "a replay needs to know it"
     episodes = [*held(fact, Episode), *(probe.episode for probe in held(fact, Probe) if isinstance(probe, Probe))]
+    episodes += [each.probe.episode for each in held(fact, Exploit) if isinstance(each, Exploit)]
     assert [*fact.recorded] == episodes
     if fact.unanswered:
         assert getattr(fact, "call", None) is None

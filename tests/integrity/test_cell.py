@@ -1,4 +1,4 @@
-"""Programs of the arm's integrity tests in the twin of a robot cell: its referee is strict, whatever the camera sees."""
+"""Programs of the arm's integrity tests in the twin of a robot cell, whose referee is strict, too."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hostile arguments in every tool of `memento mcp`: each call ends as an answer or as one sentence, and starts nothing."""
+"""Hostile arguments in every tool of `memento mcp`: each call ends as an answer or as one sentence."""
 
 import asyncio
 from pathlib import Path

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from memento.core.errors import StoreError
 from memento.core.events import (
+    AttackEvaluator,
     Compute,
     ConstantsTried,
     Criticise,
@@ -23,7 +24,9 @@ from memento.core.events import (
     EliteConfirmed,
     EpisodeEnded,
     EpisodeScored,
+    EvaluatorAttacked,
     EvaluatorExamined,
+    EvaluatorHardened,
     Examine,
     Fact,
     GateDecided,
@@ -35,6 +38,7 @@ from memento.core.events import (
     ProbesRecorded,
     ProposalMade,
     Propose,
+    ProposeAttack,
     ProposeEvaluator,
     RecordProbes,
     Roll,
@@ -57,6 +61,7 @@ from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.gate import Gated, GateTerms
+from memento.search.hardening import AttackTerms
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
@@ -67,8 +72,8 @@ from ..support.supervised import Doer, Log
 from ..support.volatile_store import round_trip
 
 ORDERS = (
-    Propose, ProposeEvaluator, Judge, Roll, ScoreEpisode, Examine, RecordProbes, TryConstants, TryProgram, LookCloser,
-    Compute, Criticise, TryOnTwin,
+    Propose, ProposeEvaluator, ProposeAttack, AttackEvaluator, Judge, Roll, ScoreEpisode, Examine, RecordProbes,
+    TryConstants, TryProgram, LookCloser, Compute, Criticise, TryOnTwin,
 )
 PLAN = RunPlan(
     method=KEEPERS["memento"], slots=GenerationBudget(generations=2, hill_climb=2, macro=1, crossover=1),
@@ -127,6 +132,10 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
             PLAN, search=replace(PLAN.search, evaluator=None), evaluator_budget=JUDGED, probe_seed=7
         )), judges=True
     ),
+    "attackers in the loop": lambda: Sequencer(replace(
+        PLAN, search=replace(PLAN.search, evaluator=None), evaluator_budget=JUDGED, probe_seed=7, tested=True,
+        attacks=AttackTerms(rounds=4, seed=7),
+    )),
     "budget, challenges and choice": lambda: Sequencer(
         replace(PLAN, search=replace(
             PLAN.search, episodes=40, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True
@@ -160,6 +169,7 @@ HOLDS: dict[str, set[type[Fact]]] = {
     "tuning that declines first": {ConstantsTried},
     "tuning by older rules": {ConstantsTried, TuningEnded},
     "judges, probes and critic": {VoteCast, ProbesRecorded, Criticised, EvaluatorExamined},
+    "attackers in the loop": {EvaluatorAttacked, EvaluatorHardened},
     "budget, challenges and choice": {EliteConfirmed, EliteChosen},
     "islands": {IslandsChanged, Migrated},
     "islands with challenges, choice, gate and critic": {IslandsChanged, EliteConfirmed, EliteChosen, GateDecided},

@@ -7,12 +7,14 @@ from dataclasses import replace
 from memento.core.critique import Frame, Sheet
 from memento.core.evaluator_tests import evaluator_tests_of
 from memento.core.events import (
+    AttackEvaluator,
     Compute,
     ConstantsTried,
     Criticise,
     Criticised,
     EpisodeEnded,
     EpisodeScored,
+    EvaluatorAttacked,
     EvaluatorExamined,
     Examine,
     Fact,
@@ -23,6 +25,7 @@ from memento.core.events import (
     ProposalFailed,
     ProposalMade,
     Propose,
+    ProposeAttack,
     ProposeEvaluator,
     RecordProbes,
     Roll,
@@ -36,6 +39,7 @@ from memento.core.events import (
     VoteCast,
     Withdraw,
 )
+from memento.core.examined import AttackCount
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import slot_of
 from memento.core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, TRY, Conversation, Passage, ToolRequest
@@ -44,6 +48,7 @@ from memento.core.values import (
     Document,
     Episode,
     Examination,
+    Exploit,
     Fault,
     FaultKind,
     Probe,
@@ -81,7 +86,7 @@ class World:
                 )
             case LookCloser() | Compute():
                 return ToolAnswered(order=order.id, answer=Passage(f"rows of {order.episode.trajectory}"))
-            case Propose() | ProposeEvaluator():
+            case Propose() | ProposeEvaluator() | ProposeAttack():
                 return self._propose(order, draw)
             case Roll():
                 return EpisodeEnded(order=order.id, episode=self._episode(order, draw))
@@ -90,6 +95,8 @@ class World:
                 return EpisodeScored(order=order.id, score=Score(fitness=fitness, metrics={"m": fitness}))
             case Examine():
                 return EvaluatorExamined(order=order.id, examination=self._examination(order, draw))
+            case AttackEvaluator():
+                return self._attack(order, draw)
             case TryConstants():
                 draw = random.Random(f"{self.seed}/{order.program.text}")
                 fitnesses = tuple(draw.randrange(self.levels) / self.levels for _ in order.seeds)
@@ -128,6 +135,21 @@ class World:
             ToolRequest(tool="", problem="unknown tool 'fly'"),
         ])
         return TurnTaken(order=order.id, request=request, said=Passage(f"reply to {order.id}"), call=CALL)
+
+    def _attack(self, order: AttackEvaluator, draw: random.Random) -> EvaluatorAttacked:
+        found = draw.randrange(3)
+        exploits = tuple(
+            Exploit(
+                probe=Probe(name=f"{order.id}: {number}", episode=Episode(
+                    index=0, seed=order.seed, steps=1, ended_by="horizon", success=False,
+                    trajectory=f"{order.id}/{number}".replace("/", "_"),
+                )),
+                program=Program(f"exploit {number} of {order.evaluator.text}"), fitness=order.bar,
+            )
+            for number in range(found)
+        )
+        count = AttackCount(tried=order.tries + len(order.programs), found=found, best=order.bar if found else 0.1)
+        return EvaluatorAttacked(order=order.id, count=count, exploits=exploits)
 
     def _propose(self, order: Order, draw: random.Random) -> Fact:
         summary = f"edit of {order.id}"

@@ -114,6 +114,15 @@ class Escaping(Spaces):
         return observation, (reward if self.place < 3 else float("nan")), *rest
 
 
+class Planted(Spaces):
+    """Its words for success are a number that nothing else is."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, ended, cut, info = super().step(action)
+        word = 73519428.0 if self.steps > 3 else 0.0
+        return observation, reward, ended, cut, {**info, "is_success": word, "success": word, "done": {"success": word}}
+
+
 class Wide(Spaces):
     """Shows more than fits."""
 
@@ -127,5 +136,6 @@ class Wide(Spaces):
 
 for name, made in {
     "Spaces": Spaces, "Unseeded": Unseeded, "Drawn": Drawn, "Spoken": Spoken, "Escaping": Escaping, "Wide": Wide,
+    "Planted": Planted,
 }.items():
     gymnasium.register(id=f"Toy{name}-v0", entry_point=made, max_episode_steps=12)

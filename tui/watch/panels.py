@@ -114,7 +114,7 @@ def _wrong(snapshot: RunSnapshot) -> Content:
 
 def draw_slots(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """The slots of the current stage, then those of earlier generations, newest first."""
-    if snapshot.run.stage == "evaluator":
+    if snapshot.run.stage in ("evaluator", "hardening"):
         lines = [*_evaluators(snapshot)]
     else:
         lines = [*_trials(snapshot)]

@@ -82,8 +82,9 @@ class ToyEnvironment:
         return bool(self.x[0] > 1)
 
     def recording(self) -> Recording:
+        planted = {"success": np.full(len(self.states), 73519428.0)} if self.trap == "planted success" else {}
         return Recording(
-            states={"x": np.array(self.states)}, actions={"action": np.array(self.actions).reshape(-1, 3)},
+            states={"x": np.array(self.states), **planted}, actions={"action": np.array(self.actions).reshape(-1, 3)},
             constants={"goal": np.array([1.0])}, info={"scene": f"toy{self.index}", "drawn": float(self.states[0][0])},
         )
 
