@@ -172,7 +172,7 @@ class AttackWriter:
             bar=f"{order.bar:.2f}", evaluator=program_block(order.evaluator.program),
             known="\n".join(f"- {one_line(each.probe.name, 60)}: f_e {each.fitness:.3f}" for each in order.known),
         )
-        return await self._writer.write(order, question(text, ""), [])
+        return await self._writer.write(order, Question(text=text, prefixes=(len(text),)), [])
 
 
 def exploits_text(prompts: Prompts, exploits: Sequence[Exploit]) -> str:

@@ -1,4 +1,4 @@
-"""Episodes of known order in a kitchen: what the planner did by each stage, and how the reference evaluator ranks it."""
+"""Episodes of known order in a kitchen: the stages of the planner, and how the reference evaluator ranks them."""
 
 from itertools import islice
 
