@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
+from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.ports import Model, Prompts, Reply
 from ..core.programs.constants import Bounds, Constant, calibrated, literal, progress_of, with_values
 from ..core.programs.patch_form import Form
@@ -15,7 +15,7 @@ from .episode_table import metrics_table
 from .feedback import faults_text
 from .reply import split, summary_line
 from .verdict import json_objects
-from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, situation
+from .writing import AS_PUBLISHED, PROPOSER, Answers, Asked, Writer, program_block, question, situation
 
 SHOWN = 12  # earlier vectors of constants that a prompt shows, the latest ones
 DIGITS = 6  # significant ones of a value
@@ -106,7 +106,7 @@ class _ValuesWriter(Writer):
     bounds: Bounds
 
     def read(
-        self, order: Propose | ProposeEvaluator, reply: Reply, call: Call, parents: Sequence[Program], form: Form
+        self, order: Asked, reply: Reply, call: Call, parents: Sequence[Program], form: Form
     ) -> ProposalMade | ProposalFailed:
         """The parent with the values of a reply. Never raises for what a reply holds."""
         constants = calibrated(parents[0], self.bounds)

@@ -8,7 +8,7 @@ from memento.cli import exit_code
 from memento.core.events import EvaluatorAttacked, EvaluatorChosen, EvaluatorHardened, Fact
 from memento.core.recording_file import trajectory_path
 
-from ..support.language_server import DOMAIN, program_reply, serving, sound_reply
+from ..support.language_server import DOMAIN, policy, program_reply, serving, sound_reply
 from ..support.services import Act
 from .conftest import Runs
 from .served import SHORT, call
@@ -33,7 +33,9 @@ def lenient() -> str:
 
 
 def answering(number: int, prompt: str) -> Act:
-    """The first evaluators give everybody 0.9; a revision that is told of exploits is the reference."""
+    """The first evaluators give everybody 0.9; a revision that knows exploits is the reference."""
+    if "You test evaluators" in prompt:
+        return Act(text=program_reply(policy(number), "waits"))
     if "class `Evaluator`" in prompt and '"choice"' not in prompt and "Programs that exploit the parent" not in prompt:
         return Act(text=program_reply(f"{lenient()}\n\nNUMBER = {number}\n", "lenient"))
     return Act(text=sound_reply(number, prompt))
