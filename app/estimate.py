@@ -11,7 +11,9 @@ from pathlib import Path
 
 from ..agents.hints import Hints
 from ..agents.notes import Notes
+from ..core.audits import HACK
 from ..core.errors import StoreError, UsageError
+from ..core.events import ProposeAttack
 from ..core.methods import CALIBRATE, branches_of
 from ..core.operators import OPERATORS
 from ..core.ports import Ask, Reply
@@ -280,12 +282,14 @@ def _of_evaluators(settings: Settings) -> Iterator[Kind]:
     if settings.evaluator != "evolve":
         return
     yield Kind(role="evaluator-writer", what="first evaluator", calls=(pool, pool), batches=1, reply="evaluator")
-    if generations > 1:
-        revisions = pool * (generations - 1)
+    revisions, attacks = pool * (generations - 1), settings.evaluator_attacks
+    if revisions or attacks:
         yield Kind(
-            role="evaluator-writer", what="evaluator revision", calls=(revisions, revisions), batches=generations - 1,
-            reply="evaluator-patch" if settings.reply == "patch" else "evaluator",
+            role="evaluator-writer", what="evaluator revision", calls=(revisions, revisions + attacks),
+            batches=max(1, generations - 1), reply="evaluator-patch" if settings.reply == "patch" else "evaluator",
         )
+    if attacks:
+        yield Kind(role="evaluator-writer", what="attack on the evaluator", calls=(1, 1 + attacks), batches=1)
     votes = settings.evaluator_judges * generations
     yield Kind(role="judge", what="vote", calls=(votes, votes), batches=generations, reply="vote")
 
@@ -349,6 +353,10 @@ async def _ask(settings: Settings, askers: Askers, samples: Samples, kind: Kind)
         await askers.judges.carry_out(samples.judge(looked=settings.critic_judges == "on"))
     elif askers.critic is not None and kind.role == CRITIC:
         await askers.critic.carry_out(samples.look())
+    elif kind.reply == "policy":
+        chosen = samples.propose_evaluator(revision=True).parent
+        assert chosen is not None
+        await askers.attacker.carry_out(ProposeAttack(id="eval/attack/0", evaluator=chosen, bar=HACK))
     else:
         await askers.evolver.carry_out(samples.propose_evaluator(revision=kind.what == "evaluator revision"))
 

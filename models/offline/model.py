@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 
 from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
-from ...core.order_ids import slot_of
+from ...core.order_ids import parse, slot_of
 from ...core.ports import Ask, Part, Reply, Shelf
 from ...core.programs.constants import Bounds, calibrated, worth
 from ...core.seeds import derive_seed
@@ -86,17 +86,20 @@ def write_evaluator(
 
     In generation 0 the slots take the shelf's evaluators, good ones and bad ones, in their order; later
     programs are large edits of the chosen parent. Weights are changed blindly, so some programs are worse
-    than their parent, or invalid, as with a language model.
+    than their parent, or invalid, as with a language model. No blind change closes an exploit: a revision that has to
+    is another evaluator of the shelf, a different one in each round.
     """
     parent = order.parent.program if order.parent is not None else None
-    if parent is None:
+    if order.exploits:
+        parent, least, most = evaluators[parse(order.id).slot % len(evaluators)], 0, 1
+    elif parent is None:
         parent = evaluators[order.slot % len(evaluators)]
         least, most = (0, 2) if order.slot < len(evaluators) else (2, 4)
     else:
         least, most = 2, 5
     source = ParsedProgram(parent.text, first_class(parent.text))
     edits = list(moved(source, rng, count=rng.randint(least, most)))
-    if order.parent is not None and rng.random() < SWAP_CHANCE:
+    if order.parent is not None and not order.exploits and rng.random() < SWAP_CHANCE:
         edits += term_of_another(source, evaluators, rng)
     if not edits:
         history = source.history()

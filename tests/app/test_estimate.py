@@ -127,6 +127,15 @@ async def test_a_budget_that_ends_the_run_earlier_is_named() -> None:
     assert "budget_calls" not in describe_estimate(await found(budget_calls=2000))
 
 
+async def test_attacks_on_the_evaluator_are_counted() -> None:
+    usual = await found(assignments=["evaluator_tests=on"])
+    attacked = await found(assignments=["evaluator_tests=on", "evaluator_attacks=3"])
+    attack = part(attacked, "attack on the evaluator")
+    assert attack.calls[0] == 1 and attack.calls[1] >= 4 and attack.prompt_tokens[0] > 500
+    assert part(attacked, "evaluator revision").calls[1] >= 3, "the preset smoke has one generation"
+    assert attacked.total.calls[1] > usual.total.calls[1]
+
+
 async def test_what_a_program_costs_is_not_known_and_no_price_is_asked_for() -> None:
     text = describe_estimate(await found(model="command:./agent.sh", evaluator="reference"))
     assert "what command:./agent.sh costs is not known, so there is no total" in text and "prices." not in text
