@@ -5,6 +5,7 @@
     evaluator_search  evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0
     fresh             what a run sees of its programs on fresh episodes: challenges, the last choice, fresh starts
     gate              the gate: a candidate is tried on the domain's cheap twin before its expensive episodes
+    hardening         attackers in the loop: rounds in which the chosen evaluator is attacked and revised
     islands           memetic searches side by side, each with its elite and memory; the best elite is the run's
     meetings          the common part of all searches: their state, and the programs' meetings on fresh episodes
     memento           single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation
