@@ -52,7 +52,8 @@ ATTACKS = (
 
 @pytest.fixture(scope="module", name="played")
 def _played() -> Iterator[Arena]:
-    yield from arena("kitchen", [{**SCENES, **attack.options} for attack in ATTACKS])
+    older = {"scenes": ["Kitchen11", "Kitchen10", "Kitchen27"], "through_walls": True}
+    yield from arena("kitchen", [older, *({**SCENES, **attack.options} for attack in ATTACKS)])
 
 
 def test_the_table_is_complete() -> None:
@@ -64,6 +65,13 @@ def test_the_kitchens_rules(played: Arena, attack: Attack) -> None:
     options = {**SCENES, **attack.options}
     names = {} if attack.name == "known_by_heart" else aliases(options["scenes"])
     check(attack, played.play(text_of(attack.name, FOLDER), options, SEEDS, names))
+
+
+def test_the_older_rule_permits_the_way_through_the_wall(played: Arena) -> None:
+    """As `kitchen.rules=paper` and the runs of older versions do."""
+    options = {"scenes": ["Kitchen11", "Kitchen10", "Kitchen27"], "through_walls": True}
+    program = text_of("through_the_fridge_wall", FOLDER)
+    check(Attack("older", "success"), played.play(program, options, SEEDS, aliases(options["scenes"])))
 
 
 def aliases(scenes: Sequence[str]) -> dict[str, str]:

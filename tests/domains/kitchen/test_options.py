@@ -7,7 +7,7 @@ from memento.core.errors import UsageError
 from memento.core.values import JSON
 from memento.domains.kitchen import DOMAIN
 from memento.domains.kitchen.observation import ACTIONS, PREDICATES
-from memento.domains.kitchen.options import RECORDINGS_VARIABLE, settings
+from memento.domains.kitchen.options import RECORDINGS_VARIABLE, settings, solid_walls
 
 from .kitchens import RECORDINGS, environment, kitchen, needs_recordings
 
@@ -42,7 +42,7 @@ def test_scenes_are_names_ranges_and_groups(given: JSON, names: list[str]) -> No
     ({"scenes": ["Kitchen0"]}, "scenes are Kitchen1"),
     ({"scenes": ["Kitchen9-4"]}, "from low to high"),
     ({"scenes": 3}, "list of names"),
-    ({"targets.reveal_unseen": "yes"}, "true or false"),
+    ({"targets.reveal_unseen": "yes"}, "true or false"), ({"through_walls": "no"}, "true or false"),
     ({"targets": {"reveal": True}}, "targets.reveal"),
 ])
 def test_what_cannot_be_is_refused(given: dict[str, JSON], words: str) -> None:
@@ -90,3 +90,11 @@ def test_briefs_name_every_action_field_and_array() -> None:
     assert "null until" in brief.policy_interface
     revealed = DOMAIN.brief(DOMAIN.options({"targets.reveal_unseen": True}, preset="paper"))
     assert "revealed" in revealed.policy_interface
+
+
+def test_walls_are_solid_but_by_the_papers_rules_and_in_older_runs() -> None:
+    usual, paper = (DOMAIN.options({"rules": rules}, preset="paper") for rules in ("strict", "paper"))
+    older = {key: value for key, value in usual.items() if key != "through_walls"}
+    assert [solid_walls(each) for each in (usual, paper, older)] == [True, False, False]
+    assert "from in front of it only" in DOMAIN.brief(usual).policy_interface
+    assert "from in front of it only" not in DOMAIN.brief(older).policy_interface
