@@ -222,8 +222,12 @@ def test_a_smoke_run_and_a_run_of_another_budget_are_in_another_setting(made_up)
 def test_every_setting_is_the_paper_s_or_changes_no_result(made_up):
     """A setting that is new is one of the two as well."""
     one = next(one for one in as_in_the_paper(made_up).records if one.method == "memento")
-    slots, one_more = {"k"}, {"gate": "on", "proposer_turns": 3, "critic": "openai:m", "probes": "on"}
-    needs_more = {"gate_episodes", "gate_audit", "practice_episodes", "critic_judges", "evaluator_tests"}
+    slots, one_more = {"k"}, {
+        "gate": "on", "proposer_turns": 3, "critic": "openai:m", "probes": "on", "evaluator_tests": "on",
+    }
+    needs_more = {
+        "gate_episodes", "gate_audit", "practice_episodes", "critic_judges", "evaluator_tests", "evaluator_attacks",
+    }
     assert {*PAPER} == {*Settings.model_fields}
     for key, value in PAPER.items():
         settings = {**one.settings, **(one_more if key in needs_more else {}), key: other(value)}
