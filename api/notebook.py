@@ -208,6 +208,11 @@ class Calling(Attentive):
         if isinstance(self._inner, Attentive):
             self._inner.begun(order)
 
+    def retried(self, order: str, why: str) -> None:
+        """The model call of an order is tried again."""
+        if isinstance(self._inner, Attentive):
+            self._inner.retried(order, why)
+
     def observe(self, activity: Activity) -> None:
         """A worker does something else."""
         if isinstance(self._inner, Attentive):

@@ -55,7 +55,7 @@ def _luck(result: RunResult) -> list[str]:
     if result.card is None or not words:
         return []
     measured = sorted(result.card.luck, key=lambda each: each.measure != "success")
-    if not measured or measured[0].search <= measured[0].unseen:
+    if not measured or measured[0].on != IN_SEARCH or measured[0].stated <= measured[0].unseen:
         return [f"  luck             {words}"]
     why = f"the search returns the best of {result.candidates} programs on the same few episodes: partly luck"
     return [f"  luck             {words}", f"                   {why}"]

@@ -99,7 +99,7 @@ def _entry(name: str, facts: Mapping[str, Any]) -> GalleryProgram:
 
 
 def _measured(facts: Mapping[str, Any]) -> MeasuredFigure:
-    return MeasuredFigure(**{
-        key: tuple(value) if key in ("success", "returned") and value is not None else value
-        for key, value in facts.items()
-    })
+    found: dict[str, Any] = {
+        key: tuple(value) if key in ("success", "returned") else value for key, value in facts.items()
+    }
+    return MeasuredFigure(**found)

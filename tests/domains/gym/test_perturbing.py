@@ -54,7 +54,13 @@ def test_late_actions_take_effect_one_step_later() -> None:
     seed = next(seed for seed in range(50) if draw(HEAVY, seed).delay == 1)
     simulator.begin(seed)
     done: list[Any] = []
-    simulator.env = type("Env", (), {"step": lambda self, action: (done.append(action), 0.0, False, False, {})})()
+
+    class Noting:
+        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+            done.append(action)
+            return action, 0.0, False, False, {}
+
+    simulator.env = Noting()
     for number in range(4):
         simulator.step(np.array([number], dtype=np.float32))
     assert [float(each[0]) for each in done] == [0, 0, 1, 2]
