@@ -109,8 +109,11 @@ def _less_fit(rejection: Rejection) -> str:
     difference = rejection.fitness_difference
     if difference is None:
         return "another program of that generation was fitter"
-    if difference >= 0:
-        return "as fit as the program of that generation that was chosen"
+    if difference > 0:
+        return (f"{_fitness(rejection)} higher by {difference:.4f} on these episodes than that of the program that was "
+                "chosen, but not on fresh ones")
+    if difference == 0:
+        return f"{_fitness(rejection)} the same as that of the program of that generation that was chosen"
     return f"{_fitness(rejection)} lower by {-difference:.4f} than that of the program that was chosen"
 
 

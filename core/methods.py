@@ -284,6 +284,9 @@ class EpisodeShare:
     each: str = ""
 
 
+HELD_OUT = "held out"  # the purpose of episodes that no budget counts
+
+
 def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
     """How a run with these settings divides its episodes. What a budget of episodes leaves goes to the choice."""
     def number(name: str) -> int:
@@ -304,7 +307,7 @@ def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
         ),
         EpisodeShare(purpose="the choice at the end", most=number("choice_episodes"), exact=True),
         EpisodeShare(
-            purpose="held out", most=2 * held_out if SearchPart.FINAL in parts else 0, exact=True,
+            purpose=HELD_OUT, most=2 * held_out if SearchPart.FINAL in parts else 0, exact=True,
             each=f"{held_out} of p_0 and of the elite",
         ),
     )

@@ -413,7 +413,8 @@ class EliteKeeper:
         """The state after a generation with this elite."""
         tried = state.tried
         if self._options.full_memory:
-            spent = (*state.macros, *state.tunes, *state.crosses)
+            climbed = state.current if state.current.id != state.elite.id else None
+            spent = (climbed, *state.macros, *state.tunes, *state.crosses)
             # With a budget of episodes nothing is raced; without one, a prompt may not depend on whether it is.
             measured = self._plan.episodes is not None
             since = state.generation - BESIDE + 1

@@ -32,7 +32,7 @@ from .effects import effects_of_domain, passes
 from .model import BRANCHES, OPTIONS, Settings
 from .presets import DEFAULT_PRESET, preset_named
 from .recorded import recorded_settings
-from .schedule import refuse_small_budget, settle_episodes, settle_generations, settle_tuning
+from .schedule import refuse_small_budget, settle_episodes, settle_generations, settle_rolls, settle_tuning
 from .sources import ALIASES, GivenValue, from_command_line, from_environment, from_file
 
 
@@ -89,6 +89,7 @@ def build_settings(
     options = domain.options(own, preset=preset)
     settle_step_limit(values, plain, domain, options)
     settle_tuning(values, plain, domain, options)
+    settle_rolls(values, plain)
     settings = validated(values, given, options)
     refuse_without_effect(settings, given)
     refuse_empty_search(settings)

@@ -17,6 +17,7 @@ MOST_TUNED = 2  # but at most half of it
 FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
 CHOICE, MOST_CHOICE = 5, 100  # a fifth of a budget is kept for the choice among the best programs, at most 20 for each
 MEASURED = 20  # held-out episodes of each of two programs: in all at most a tenth of the search's
+MOST_ROLLS = 10  # episodes per candidate where a budget has room for them, as in the paper
 CONFIRM = (12, 9, 6)  # pairs of a challenge, as many as a budget has room for
 ENOUGH = 0.75  # of the episodes that tuning takes in a domain: with fewer it is left out by default
 CONFIRMED = 60  # episodes of a budget that has few candidates rather than no challenges
@@ -111,6 +112,18 @@ def islands(values: Mapping[str, Any]) -> int:
     """How many islands a search has; 1 for settings that are refused later."""
     count = values.get("islands", 1)
     return count if isinstance(count, int) and SearchPart.BRANCHES in _parts(values) else 1
+
+
+def settle_rolls(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
+    """Give each candidate more episodes where a budget of episodes has room for them after all else."""
+    room = room_for_tuning(values)
+    if room is None or "n_roll" in plain or values["n_roll"] < FEWEST:  # fewer are a smoke test's
+        return
+    if tuning_slots(values) or values.get("proposer_turns"):  # which take what is left
+        return
+    candidates = candidates_expected({**values, "budget_episodes": None})
+    more = room * max(1, values["generations"]) // (candidates + 1)
+    values["n_roll"] = max(values["n_roll"], min(MOST_ROLLS, values["n_roll"] + more))
 
 
 def room_for_tuning(values: Mapping[str, Any]) -> int | None:

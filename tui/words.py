@@ -9,7 +9,7 @@ from functools import partial
 
 from ..core.events import FinalMeasured
 from ..core.examined import AttackCount, EvaluatorTests
-from ..core.methods import episode_shares
+from ..core.methods import HELD_OUT, episode_shares
 from ..core.metrics import return_of
 from ..core.ports import Activity
 from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count
@@ -276,8 +276,12 @@ def shares_words(settings: Mapping[str, JSON]) -> str:
         for share in shares
     ]
     limit = settings.get("budget_episodes")
-    head = f"{limit:,} episodes" if isinstance(limit, int) else "episodes"
-    return f"{head}: {', '.join(words)}"
+    if not isinstance(limit, int):
+        return f"episodes: {', '.join(words)}"
+    spare = limit - sum(share.most for share in shares if share.purpose != HELD_OUT)
+    if spare > limit // 4:
+        words[-1] += f"; {spare:,} stay unspent: a larger n_roll or more generations would use them"
+    return f"{limit:,} episodes: {', '.join(words)}"
 
 
 def gate_report_words(report: GateReport) -> str:

@@ -9,6 +9,8 @@ import pytest
 from memento.app.budgets import require_usable
 from memento.cli import bench, exit_code, exporting, new_run
 from memento.cli import resume as resume_command
+from memento.models import checking
+from memento.models.spec import parse_specs
 from memento.settings import Settings, build_settings, parse_budgets, with_budgets
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "language-models.md").read_text()
@@ -44,6 +46,11 @@ def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys
         assert str(out).endswith(".tape.xz")
         taken.append("tape")
 
+    async def check(text: str) -> list[Any]:
+        taken.append(f"check of {len(parse_specs(text))}")
+        return []
+
+    monkeypatch.setattr(checking, "check", check)
     monkeypatch.setattr(new_run, "start", run)
     monkeypatch.setattr(exporting, "export_tape_of", tape)
     monkeypatch.setattr(resume_command, "continue_run", resume)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from memento.core.errors import UsageError
 from memento.settings import build_settings, parse_budgets
 from memento.settings.schedule import CONFIRM, FEWEST, TUNING, challenges, schedule
+from memento.tui.words import shares_words
 
 
 @given(st.integers(1, 5000), st.integers(1, 200), st.integers(1, 20), st.integers(1, 30))
@@ -35,6 +36,14 @@ def test_a_small_budget_lowers_the_episodes_per_candidate_and_confirms() -> None
     assert (ample.n_roll, ample.confirm_episodes, ample.choice_episodes) == (2, 6, 25)
     walker = settings(preset="quick", budget_episodes=128, generations=3, k_hc=2, k_macro=2, k_cross=1)
     assert (walker.n_roll, walker.confirm_episodes, walker.choice_episodes) == (3, 12, 25)
+
+
+def test_an_ample_budget_raises_the_episodes_per_candidate_and_says_what_stays_unspent() -> None:
+    assert [settings(budget_episodes=limit).n_roll for limit in (128, 400, 1000, 3000)] == [2, 6, 10, 10]
+    given = settings(budget_episodes=1000, n_roll=3)
+    assert given.n_roll == 3 and "717 stay unspent: a larger n_roll" in shares_words(given.as_json())
+    assert "unspent" not in shares_words(settings(budget_episodes=400).as_json())
+    assert settings(preset="smoke", budget_episodes=100).n_roll == 1
 
 
 def test_the_paper_and_methods_without_a_lasting_elite_have_no_fresh_episodes() -> None:
