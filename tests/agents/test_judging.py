@@ -152,6 +152,7 @@ async def test_a_failed_call_is_an_abstention_and_a_fatal_one_is_not() -> None:
         await panel(Scripted(fail)).carry_out(judge_order())
 
 
+@pytest.mark.slow
 async def test_a_judges_prompt_is_bounded() -> None:
     wide = "class Evaluator:\n    def evaluate(self, t):\n" + "        " + "x=[" + "1," * 11_000 + "]\n"
     order: Judge = judge_order(0, 8)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from memento.agents.reply import check
+from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.provenance import GIVEN
 from memento.core.values import Program
@@ -37,18 +38,22 @@ def test_names_stand_for_files() -> None:
         policy_file(f"{PREFIX}bipedal-waker")
 
 
-def test_it_is_listed_shown_and_written(memento: Call, tmp_path: Path) -> None:
-    listed = memento("gallery").stdout
+def test_it_is_listed_shown_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*arguments: str | Path, code: int = 0) -> str:
+        assert exit_code(["gallery", *map(str, arguments)]) == code
+        found = capsys.readouterr()
+        return found.err if code else found.out
+
+    listed = said()
     assert all(name in listed for name in names())
-    shown = memento("gallery", "bipedal-walker").stdout
+    shown = said("bipedal-walker")
     assert "gallery:bipedal-walker --domain gym:BipedalWalker-v3" in shown and "luck:" in shown
     assert "published:" in shown and "--replay docs/results/" in shown
-    memento("gallery", "bipedal-walker", "--out", tmp_path / "walker.py")
+    said("bipedal-walker", "--out", tmp_path / "walker.py")
     assert (tmp_path / "walker.py").read_text() == entry("bipedal-walker").program.read_text()
-    for arguments, said in ((("bipedal-walker",), "exists already"), ((), "name it")):
-        refused = memento("gallery", *arguments, "--out", tmp_path / "walker.py")
-        assert refused.returncode == 2 and said in refused.stderr
-    lines = memento("gallery", "--json").stdout.splitlines()
+    for arguments, why in ((("bipedal-walker",), "exists already"), ((), "name it")):
+        assert why in said(*arguments, "--out", tmp_path / "walker.py", code=2)
+    lines = said("--json").splitlines()
     assert [json.loads(line)["name"] for line in lines] == names()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memento.cli import exit_code
 from memento.memory.ranking import FILE
 
 from ..support.program import Call, Start, until
@@ -73,11 +74,12 @@ def test_the_table_ends_with_a_command_that_exports_the_best(memento: Call, run:
     assert damaged.stderr.startswith("memento: ") and "delete it" in damaged.stderr
 
 
-@pytest.mark.parametrize(("arguments", "why"), [
-    (("--episodes", "0"), "--episodes must be from 1"), (("--programs", "1"), "--programs must be from 2"),
-    (("--salt", "x"), "--salt cannot be 'x'"), (("--mixed-nodes",), "no effect without --cluster"),
-])
-def test_bad_input_is_one_sentence(memento: Call, run: Path, arguments: tuple[str, ...], why: str) -> None:
-    done = memento("rank", "one", *arguments)
-    assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
-    assert not (run / FILE).exists()
+def test_bad_input_is_one_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, why in (
+        (("--episodes", "0"), "--episodes must be from 1"), (("--programs", "1"), "--programs must be from 2"),
+        (("--salt", "x"), "--salt cannot be 'x'"), (("--mixed-nodes",), "no effect without --cluster"),
+    ):
+        assert exit_code(["rank", str(run), *arguments]) == 2
+        said = capsys.readouterr().err
+        assert why in said and said.count("\n") == 1
+        assert not (run / FILE).exists()

@@ -118,7 +118,10 @@ def test_open_tasks_are_searched_until_the_budget_of_episodes_ends_the_search(na
         assert each.budget_episodes == OPEN[name] and 0.9 * OPEN[name] <= planned <= most * OPEN[name]
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if name not in (*YARDSTICKS, *OPEN)])
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.slow) if name == "ladder" else name   # it looks at many tasks
+    for name in shipped() if name not in (*YARDSTICKS, *OPEN)
+])
 def test_every_shipped_experiment_can_be_run_as_it_is(name):
     experiment = load_experiment(name)
     if not is_installed("metaworld"):

@@ -66,6 +66,7 @@ def test_the_deviation_is_the_paper_s_own():
     assert (round(found.mean, 2), round(found.std, 2)) == (0.97, 0.06)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(pairs=st.lists(st.tuples(shares, shares), min_size=2, max_size=10))
 def test_a_paired_test_turned_round_is_the_same_test(pairs):

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "your-own-domain.md"
 
 
+@pytest.mark.slow
 def test_the_guides_tests_of_the_guides_domain_pass(tmp_path: Path) -> None:
     text = GUIDE.read_text()
     for name in ("cart.py", "test_cart.py"):

@@ -27,6 +27,7 @@ class Subject:
     given = {"horizon": 8, "cell": LIGHT}
 
 
+@pytest.mark.slow
 class TestCell(Subject, DomainContract, EnvironmentContract):
     pass
 

@@ -24,6 +24,7 @@ def test_the_errors_are_small_under_the_full_noise_model(cell: Cell) -> None:
     assert np.median(errors.container_mm) < 3.0
 
 
+@pytest.mark.slow
 def test_the_shipped_colours_are_what_frames_of_the_twin_teach(cell: Cell, twin: Twin) -> None:
     arm, camera = twin
     frames = []

@@ -2,6 +2,7 @@
 
 import mujoco
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.benchmarks.cell_grounding import scatter
@@ -46,6 +47,7 @@ def test_every_ray_hits_what_a_single_ray_hits(twin: Twin) -> None:
         assert hit[0, 0] == geoms[index]
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 1000), joints=st.lists(st.floats(-0.6, 0.6), min_size=7, max_size=7),
     near=st.floats(0.15, 1.0), aside=st.floats(-0.4, 0.4),

@@ -12,6 +12,7 @@ class Tower:
     given = {"horizon": 8, "randomisation": "hard"}
 
 
+@pytest.mark.slow
 class TestHanoi(Tower, DomainContract, EnvironmentContract):
     pass
 

@@ -42,6 +42,7 @@ def test_a_squeeze_moves_a_cube_to_the_middle(rig: measured.Rig) -> None:
     assert found["lifted_m"] > 0.06
 
 
+@pytest.mark.slow
 def test_turns_pushes_and_containers(rig: measured.Rig) -> None:
     *turns, once = measured.turning(rig)
     assert (turns[0], turns[-1], once) == pytest.approx(

@@ -145,6 +145,7 @@ def numbers(name: str) -> set[str]:
     return {*re.findall(r"-?\d+(?:\.\d+)?", domain.brief(domain.options({}, preset="paper")).task)}
 
 
+@pytest.mark.slow
 def test_the_texts_numbers_are_the_models(make: Make) -> None:
     """The numbers of texts are compared with the models that are made here anyway."""
     lift = make("Lift", "exact").scene.mj_model
@@ -175,6 +176,7 @@ def test_every_task_has_its_texts(name: str) -> None:
     assert str(TASKS[name].horizon) in brief.task
 
 
+@pytest.mark.slow
 def test_a_task_without_compiled_physics_says_so() -> None:
     domain = load("robosuite:Wipe")
     with pytest.raises(UsageError, match="robosuite's own step"):

@@ -119,6 +119,7 @@ async def test_splits_with_equal_options_share_an_environment(make_pool, tmp_pat
     assert [activity.phase for activity in seen].count("environment") == 2
 
 
+@pytest.mark.slow
 async def test_workers_without_a_task_make_their_environment_meanwhile(make_pool, tmp_path, short_limits):
     tasks = [task(hostile.GOOD, number) for number in range(5)]
     async with make_pool() as cold:
