@@ -198,6 +198,7 @@ def test_reading_takes_linear_time(line: str) -> None:
     assert time.process_time() - began_s < 3
 
 
+@pytest.mark.slow
 async def test_a_defect_in_reading_spends_the_slot_and_keeps_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RecursionError("too deep")

@@ -40,6 +40,7 @@ def policy(tmp_path: Path) -> Any:
     return write
 
 
+@pytest.mark.slow
 def test_a_crash_shows_the_lines_of_the_policy_and_what_it_printed_last(memento: Call, policy: Any) -> None:
     done = memento("evaluate", policy("True"), *SHORT, "--episodes", "2")
     assert done.returncode == 1, "every episode failed"

@@ -118,6 +118,7 @@ def test_the_mean_lies_in_the_range_and_never_overflows(numbers: list[float]):
     assert min(numbers) <= mean(numbers) <= max(numbers)
 
 
+@pytest.mark.slow
 @given(metrics)
 def test_the_metrics_that_are_kept_of_one_score_are_bounded(given):
     kept = bounded_metrics(given)

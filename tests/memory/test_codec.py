@@ -52,7 +52,7 @@ def test_every_fact_is_known():
 
 
 @pytest.mark.parametrize("cls", FACT_CLASSES, ids=lambda cls: cls.__name__)
-@settings(PATIENT, max_examples=40)
+@settings(PATIENT, max_examples=12)
 @given(data=st.data())
 def test_round_trip_is_exact(cls, data):
     fact = data.draw(instances(cls))

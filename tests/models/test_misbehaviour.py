@@ -67,7 +67,7 @@ CASES = {
         acts=(replace(BUSY, headers={"Retry-After": "3600"}),), requests=1, lost=True, fatal=True,
         says="it asks to wait 3600 s",
     ),
-    "always busy": lasting(BUSY, "is overloaded (HTTP 429): slow down", waits=(0.5, 1.0, 0.8)),
+    "always busy": lasting(BUSY, "is overloaded (HTTP 429): slow down", waits=(0.5, 1.0)),
     "no credit": Case(
         acts=(Act(status=429, error=error("top up", "billing_error", "insufficient_quota")),),
         fatal=True, says="top up",

@@ -139,6 +139,7 @@ async def test_workers_without_a_task_make_their_environment_meanwhile(make_pool
     assert [each.steps for each in (first, *others)] == expected
 
 
+@pytest.mark.slow
 async def test_what_fails_while_a_worker_warms_up_is_reported_by_the_first_episode(make_pool, tmp_path, short_limits):
     make_pool()
     async with ProcessPool(domain="toy_domain:DOMAIN", splits={"search": {"trap": "raise"}}, workers=1,
