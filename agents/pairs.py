@@ -32,7 +32,8 @@ def title_of(parent: CandidateState, order: Propose) -> str:
         return f"the elite of generation {order.generation - 1}, a {proposal} of generation {parent.generation}"
     if parent.generation == order.generation and parent.operator is Operator.HILL_CLIMB:
         edits = sum(_is_climb_of(order.generation, ancestor.id) for ancestor in parent.lineage)
-        return f"the winner of this generation's climb, after {counted(edits, 'accepted edit')}"
+        after = f", after {counted(edits, 'accepted edit')}" if edits else ""  # none where the history is left out
+        return f"the winner of this generation's climb{after}"
     if parent.generation == order.generation:
         return f"the best {proposal} of this generation"
     if parent.operator is Operator.INITIAL:
