@@ -76,9 +76,12 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
     if options["rules"] not in RULES:
         raise unknown("kitchen.rules", str(options["rules"]), RULES)
     for key in (REVEAL, WALLS):     # the paper's environment most likely gave the object ids; it may permit the walls
-        options[key] = given.get(key, options["rules"] == "paper")
+        own = key == WALLS and backend == "unity"    # the player of AI2-THOR has its own rule, which permits them
+        options[key] = given.get(key, options["rules"] == "paper" or own)
         if not isinstance(options[key], bool):
             raise UsageError(f"kitchen.{key} cannot be {options[key]!r}; it must be true or false")
+        if own and not options[key]:
+            raise UsageError(f"kitchen.{WALLS}=false is not possible with backend=unity: it has its own rule")
     if backend == "recorded":
         options["recordings"] = str(_recordings(options["recordings"]))
     if backend == "unity":

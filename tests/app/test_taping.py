@@ -103,7 +103,7 @@ def shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["show", "loose", *runs]) == 0
     assert "by order, since prompts have changed, first that of g1/macro/1" in capsys.readouterr().out
     assert exit_code(["report", "loose", "--out", str(page), "--no-pictures", *runs]) == 0
-    assert "repeat recorded replies although prompts have changed since" in page.read_text()
+    assert "recorded replies were repeated although prompts have changed since" in page.read_text()
 
 
 def test_the_file_holds_facts_exactly(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ def pair(program: Path, scenes: list[str], **given: Any) -> tuple[KitchenEnviron
     through = DOMAIN.environment(DOMAIN.options(
         {"backend": "unity", "unity_build": str(program), "scenes": scenes, "horizon": 60}, preset="paper"
     ))
-    directly = DOMAIN.environment(DOMAIN.options({"scenes": scenes, "horizon": 60, **given}, preset="paper"))
+    directly = DOMAIN.environment(DOMAIN.options(
+        {"scenes": scenes, "horizon": 60, "through_walls": True, **given}, preset="paper"))
     return through, directly     # type: ignore[return-value]
 
 
