@@ -32,7 +32,7 @@ def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.mark.slow
 def test_a_run_is_watched_in_a_terminal_and_left(done: Path) -> None:
     with terminal([*PROGRAM, "watch", "first"], done.parent.parent) as screen:
-        screen.read("no process works")
+        screen.read("At a glance")
         screen.press("q")
         assert screen.end() == 0
     assert not is_locked(done)
