@@ -17,7 +17,7 @@ MAX_REJECTIONS = 60
 MAX_TRIED = 30  # attempts at a parent that macro-mutations and crossovers see
 ROOM_FOR_MORE = 20  # characters of the words on what a cut list leaves out
 MAX_PARTS = 3  # changed parts of a program that a rejected edit names,
-MAX_PART = 60  # each in so many characters
+MAX_PART = 60  # characters of each
 MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
 
 

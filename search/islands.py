@@ -1,6 +1,6 @@
 """Islands: several memetic searches side by side, each with its elite, rejection memory and foci. Pure.
 
-Each island is a whole search by `memento.EliteKeeper`. Its facts and orders are told by their ids, so islands do not
+Each island is a whole search by `memento.EliteKeeper`. Its facts and orders are known by their ids, so islands do not
 depend on one another within a generation, and as many climbs as there are islands run at the same time. Generations
 begin and end together: then the slots of the next one are dealt, and the best elite of all islands is that of the run.
 
@@ -50,7 +50,7 @@ class IslandTally:
     episodes: int = 0
 
     def after(self, fitness: float, best: float, episodes: int) -> "IslandTally":
-        """The tally after a generation with so many episodes that ended with an elite of this F."""
+        """The tally after a generation with this number of episodes that ended with an elite of this F."""
         gained = max(0.0, fitness - self.fitness) / best if best > 0 else 0.0
         return IslandTally(fitness=fitness, gain=self.gain + gained, episodes=self.episodes + episodes)
 

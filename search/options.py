@@ -91,7 +91,7 @@ def tunable(
 
 
 def kept_free(plan: RolloutPlan, challenges: int = 1) -> int:
-    """The most episodes that so many challenges can order, and those of the final choice."""
+    """The most episodes that this number of challenges can order, and those of the final choice."""
     return challenges * CHALLENGE * plan.fresh.confirm + plan.fresh.choice
 
 

@@ -143,8 +143,10 @@ def room_for_tuning(values: Mapping[str, Any]) -> int | None:
 
 
 def challenges(pairs: int, meetings: int) -> int:
-    """The episodes of so many challenges, one for each island and generation: of all challengers, and once of the
-    elite that they meet."""
+    """The episodes of this number of challenges, one for each island and generation.
+
+    They are those of all challengers, and once those of the elite that they meet.
+    """
     return pairs * (meetings + 1)
 
 

@@ -135,7 +135,7 @@ class _MuJoCo:
 
 
 class _Box2D:
-    """Scales the world, which a reset makes anew."""
+    """Scales the world, which a reset makes again."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
