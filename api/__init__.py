@@ -23,7 +23,7 @@ from ..memory.runs import find_run, list_runs
 from ..settings import OPTIONS, build_settings
 from ..settings.evaluate import build_evaluate_settings
 from .notebook import OnCandidate, calling
-from .record import Candidate, Run
+from .record import Candidate, Run, candidate_of
 from .waiting import finish, shown
 
 __all__ = [
@@ -57,7 +57,7 @@ def run(
     """
     given = {**settings, **{f"{OPTIONS}.{key}": value for key, value in (options or {}).items()}, "domain": domain}
     chosen = build_settings(given, environment=os.environ, origin="the argument {}=")
-    with shown(display) as screen, calling(screen, on_candidate) as seen:
+    with shown(display) as screen, calling(screen, on_candidate, candidate_of) as seen:
         result = finish(lambda: app.run(chosen, runs_dir=_folder(runs), name=name, display=seen))
     return Run(Path(result.run))
 

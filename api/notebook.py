@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..core.errors import MementoError
 from ..core.events import CandidateScored, Fact
 from ..core.extras import require
 from ..core.ports import Activity, Attentive, Display
-from ..core.text import number, one_line, share
+from ..core.text import one_line
+from ..core.values import JSON
 from ..evidence.figures import list_figures
 from ..evidence.findings import find
 from ..evidence.loading import Evidence, load_runs
 from ..evidence.parts import figure_svg
 from ..evidence.records import RunRecord
 from ..memory.card import card_words
+from ..memory.slots import Slot
 from ..memory.store import ask
 from ..tui.live_view import LiveView, steady_clock
 
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .record import Candidate, Run
 
-OnCandidate = Callable[["Candidate"], object]
+OnCandidate = Callable[[Any], object]      # with a Candidate
+MakeCandidate = Callable[[Slot, str | None, dict[str, JSON]], object]
 PLOTS: Final = ("fitness", "lineage", "episodes")
 STOP: Final = "stop-after-candidate"
 CELL: Final = "text-align:left;padding:.1em 1em .1em 0;vertical-align:top"
@@ -50,30 +52,15 @@ def html_table(title: str, pairs: Iterable[tuple[str, str]]) -> str:
     return f"<div><b>{escape(title)}</b><table>{rows}</table></div>"
 
 
-def candidate_html(candidate: "Candidate") -> str:
-    """A candidate's figures, and its program to open."""
-    pairs = (
-        ("state", candidate.state), ("F", number(candidate.fitness)), ("success", share(candidate.success_rate)),
-        ("return", "" if candidate.mean_return is None else number(candidate.mean_return, digits=2)),
-        ("parents", ", ".join(candidate.parents)), ("change", one_line(candidate.summary, 300)),
-        ("fault", one_line(candidate.fault or "", 300)),
-    )
-    program = escape(candidate.program or "")
-    code = f"<details><summary>program</summary><pre>{program}</pre></details>" if program else ""
-    return html_table(f"candidate {candidate.id}", pairs) + code
-
-
-def run_html(run: "Run") -> str:
-    """The state of a run, its elite, its card, and the curve of its fitness."""
-    [record] = load_runs([run.folder]).records
-    elite = run.elite
+def run_html(folder: Path, *, state: str, elite: str) -> str:
+    """The state of the run in a folder, its elite, in words, its card, and the curve of its fitness."""
+    [record] = load_runs([folder]).records
     pairs = [
-        ("state", run.state), ("task", f"{record.domain} by {record.method}, {record.model}, seed {record.seed}"),
-        ("elite", "none yet" if elite is None else f"{elite.id}: F {number(elite.fitness)}, success"
-         f" {share(elite.success_rate)}; {one_line(elite.summary, 200)}"),
+        ("state", state), ("task", f"{record.domain} by {record.method}, {record.model}, seed {record.seed}"),
+        ("elite", elite),
         *(() if record.card is None else card_words(record.card, record.name)),
     ]
-    return html_table(f"run {run.name}", pairs) + _curve(record)
+    return html_table(f"run {folder.name}", pairs) + _curve(record)
 
 
 def _curve(record: RunRecord) -> str:
@@ -88,21 +75,24 @@ def _curve(record: RunRecord) -> str:
 # ------------------------------------------------------------------------------------------------ plots
 
 
-def plot_run(run: "Run", kinds: Sequence[str]) -> "Figure":
-    """A figure with one panel for each kind, by matplotlib. Raises UsageError without it."""
+def plot_run(folder: Path, kinds: Sequence[str], fitness: Sequence[tuple[float | None, bool]]) -> "Figure":
+    """A figure with one panel for each kind, by matplotlib. Raises UsageError without it.
+
+    `fitness` is F of every candidate in the order of arrival, and whether it was an elite.
+    """
     require("plots", "run.plot()")
     from matplotlib.figure import Figure
 
-    [record] = load_runs([run.folder]).records
+    [record] = load_runs([folder]).records
     draw: Mapping[str, Callable[[Axes], None]] = {
-        "fitness": lambda axes: _plot_fitness(axes, run.candidates()),
+        "fitness": lambda axes: _plot_fitness(axes, fitness),
         "lineage": lambda axes: _plot_lineage(axes, record),
         "episodes": lambda axes: _plot_episodes(axes, record),
     }
     figure = Figure(figsize=(5.2 * len(kinds), 3.6), layout="constrained")
     for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
         draw[kind](axes)
-    figure.suptitle(one_line(run.name, 80))
+    figure.suptitle(one_line(folder.name, 80))
     vars(figure)["_repr_png_"] = lambda: _png(figure)   # a notebook shows it so, without pyplot's global state
     return figure
 
@@ -113,10 +103,10 @@ def _png(figure: "Figure") -> bytes:
     return file.getvalue()
 
 
-def _plot_fitness(axes: "Axes", candidates: "Sequence[Candidate]") -> None:
+def _plot_fitness(axes: "Axes", candidates: Sequence[tuple[float | None, bool]]) -> None:
     """F of every candidate in the order of arrival, and of the best so far."""
-    scored = [(place, each.fitness) for place, each in enumerate(candidates) if each.fitness is not None]
-    elites = [(place, fitness) for place, fitness in scored if candidates[place].elite_of]
+    scored = [(place, fitness) for place, (fitness, _) in enumerate(candidates) if fitness is not None]
+    elites = [(place, fitness) for place, fitness in scored if candidates[place][1]]
     axes.scatter(*_columns(scored), s=14, color="0.65", label="candidates")
     axes.step(*_columns([*elites, (len(candidates) - 1, elites[-1][1])] if elites else []), where="post",
               color="tab:blue", label="elite")
@@ -158,13 +148,15 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 class Calling(Attentive):
     """A display that also calls `on_candidate` with each scored candidate; `error` is what that raised.
 
+    `make` makes a candidate of its slot, its program and its metrics.
+
     The run ends cleanly after a candidate for which the call returns True, or raises.
     """
 
-    def __init__(self, inner: Display, on_candidate: OnCandidate) -> None:
+    def __init__(self, inner: Display, on_candidate: OnCandidate, make: MakeCandidate) -> None:
         self.folder: Path | None = None
         self.error: BaseException | None = None
-        self._inner, self._on_candidate = inner, on_candidate
+        self._inner, self._on_candidate, self._make = inner, on_candidate, make
         self._live, self._clock, self._over = LiveView(), steady_clock(), False
 
     def opened(self, folder: Path) -> None:
@@ -187,13 +179,11 @@ class Calling(Attentive):
             self._call(fact)
 
     def _call(self, fact: CandidateScored) -> None:
-        from .record import candidate_of
-
         slot = self._live.view.slots.candidates.get(fact.candidate.id)
         if slot is None:
             return
         try:
-            found = candidate_of(slot, fact.candidate.program.text or None, dict(fact.candidate.metrics))
+            found = self._make(slot, fact.candidate.program.text or None, dict(fact.candidate.metrics))
             self._over = self._on_candidate(found) is True
         except BaseException as error:  # noqa: BLE001 - the call of the user's code raises it again at the end
             self.error, self._over = error, True
@@ -227,12 +217,12 @@ class Calling(Attentive):
 
 
 @contextmanager
-def calling(display: Display, on_candidate: OnCandidate | None) -> Iterator[Display]:
+def calling(display: Display, on_candidate: OnCandidate | None, make: MakeCandidate) -> Iterator[Display]:
     """A display that also calls `on_candidate`; what that raised is raised at the end of the block."""
     if on_candidate is None:
         yield display
         return
-    both = Calling(display, on_candidate)
+    both = Calling(display, on_candidate, make)
     yield both
     if both.error is not None:
         raise both.error

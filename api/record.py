@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from ..app.rank import rank
 from ..app.results import RankResult, RunResult, result_of
 from ..core.errors import MementoError, UsageError, unknown
 from ..core.events import CandidateScored, Fact, InitialChosen
-from ..core.text import number, share
+from ..core.text import number, one_line, share
 from ..core.values import JSON
 from ..evidence.loading import load_runs
 from ..memory.lock import is_locked
@@ -66,7 +67,20 @@ class Candidate:
         return f"<Candidate {self.id}: {self.state}, F {number(self.fitness)}, success {share(self.success_rate)}>"
 
     def _repr_html_(self) -> str:
-        return notebook.candidate_html(self)
+        return _candidate_html(self)
+
+
+def _candidate_html(candidate: Candidate) -> str:
+    """A candidate's figures, and its program to open."""
+    pairs = (
+        ("state", candidate.state), ("F", number(candidate.fitness)), ("success", share(candidate.success_rate)),
+        ("return", "" if candidate.mean_return is None else number(candidate.mean_return, digits=2)),
+        ("parents", ", ".join(candidate.parents)), ("change", one_line(candidate.summary, 300)),
+        ("fault", one_line(candidate.fault or "", 300)),
+    )
+    program = escape(candidate.program or "")
+    code = f"<details><summary>program</summary><pre>{program}</pre></details>" if program else ""
+    return notebook.html_table(f"candidate {candidate.id}", pairs) + code
 
 
 class Run:
@@ -90,7 +104,12 @@ class Run:
         return f"<Run {self.name}: {state}, {view.status.settings.get('domain', '?')}, {best}>"
 
     def _repr_html_(self) -> str:
-        return notebook.run_html(self)
+        elite = self.elite
+        words = "none yet" if elite is None else (
+            f"{elite.id}: F {number(elite.fitness)}, success {share(elite.success_rate)};"
+            f" {one_line(elite.summary, 200)}"
+        )
+        return notebook.run_html(self.folder, state=self.state, elite=words)
 
     @property
     def name(self) -> str:
@@ -178,7 +197,8 @@ class Run:
         for kind in kinds:
             if kind not in notebook.PLOTS:
                 raise unknown("plot", kind, notebook.PLOTS)
-        return notebook.plot_run(self, kinds or notebook.PLOTS)
+        fitness = [(each.fitness, bool(each.elite_of)) for each in self.candidates()]
+        return notebook.plot_run(self.folder, kinds or notebook.PLOTS, fitness)
 
     def report(self, out: str | Path, *, pictures: bool = True) -> Path:
         """Write the page of `memento report` about this run and return its path; an existing file is replaced.
@@ -221,7 +241,7 @@ class Run:
         from .waiting import shown
 
         changed = parse_budgets(budgets, ())
-        with shown(display) as screen, notebook.calling(screen, on_candidate) as seen:
+        with shown(display) as screen, notebook.calling(screen, on_candidate, candidate_of) as seen:
             finish(lambda: app.resume(self.folder, display=seen, workers=workers, budgets=changed))
         return self
 

@@ -9,6 +9,7 @@ from typing import Any
 import memento
 import pytest
 from memento.api.notebook import PLOTS, Calling, calling, html_table
+from memento.api.record import candidate_of
 from memento.app.results import EpisodeResult, EvaluateResult
 from memento.core.events import CandidateScored
 from memento.memory.store import RunStore
@@ -81,7 +82,7 @@ def test_another_plot_is_refused(run: memento.Run) -> None:
 
 def told(on_candidate: Callable[[Any], object], folder: Path) -> Calling:
     """All facts of the recorded run, shown to a display that calls."""
-    display = Calling(Silence(), on_candidate)
+    display = Calling(Silence(), on_candidate, candidate_of)
     display.opened(folder)
     for _, fact in recorded():
         display.show(fact)
@@ -115,10 +116,10 @@ def test_a_run_is_asked_to_stop_after_true_or_an_error(tmp_path: Path) -> None:
 
 
 def test_what_the_call_raised_is_raised_at_the_end() -> None:
-    with pytest.raises(ZeroDivisionError), calling(Silence(), lambda candidate: 1 / 0) as display:
+    with pytest.raises(ZeroDivisionError), calling(Silence(), lambda candidate: 1 / 0, candidate_of) as display:
         for _, fact in recorded():
             display.show(fact)
-    with calling(silence := Silence(), None) as display:
+    with calling(silence := Silence(), None, candidate_of) as display:
         assert display is silence
 
 
