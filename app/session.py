@@ -301,7 +301,7 @@ def _end_on_record(bus: EventBus, *, done: Callable[[], bool]) -> Iterator[None]
         if not done():
             bus.publish([RunStopped(reason="stopped")])
         raise
-    except Exception as error:
+    except Exception as error:  # whatever ends a run is on record, and is raised again
         if not done():
             with suppress(MementoError):    # a full disk takes no fact; what raised the error is what counts
                 bus.publish([RunStopped(reason="failed", why=_why_failed(error))])

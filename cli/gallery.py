@@ -45,7 +45,9 @@ def gallery(
         write_program(Program(chosen[0].program.read_text(encoding="utf-8")), out)
         print_text(f"{name} is in {out}")
     elif check:
-        held = [_holds(each, episodes, workers, as_json=as_json) for each in chosen]
+        held = [
+            _holds(each, measured, episodes, workers, as_json=as_json) for each in chosen for measured in each.measured
+        ]
         if not all(held):
             raise typer.Exit(OTHERWISE)
     elif as_json:
@@ -96,7 +98,8 @@ def _show(entry: "GalleryProgram") -> None:
     print_text(
         f"found: {entry.found}\nluck: {entry.luck}\nsearch: {entry.replies} replies, {entry.episodes} episodes; a call "
         f"takes {entry.ms_a_call:.2g} ms of CPU time\n"
-        f"the whole search again, without a key: memento run --replay {entry.tape} --trust --replay-loosely\n"
+        "the whole search again, without a key, in a checkout: "
+        f"memento run --replay {entry.tape} --trust --replay-loosely\n"
         f"on other episodes: memento evaluate {PREFIX}{entry.name} --domain {entry.domain} --episodes 16"
     )
 
@@ -108,25 +111,24 @@ def _part(values: tuple[float, float, float] | None, scale: float, unit: str = "
     return f"{mean:,.4g}{unit} [{low:,.4g}, {high:,.4g}]"
 
 
-def _holds(entry: "GalleryProgram", episodes: int, workers: int | None, *, as_json: bool) -> bool:
-    """Roll the program out under the conditions of its figures; whether the intervals have something in common."""
-    from ..gallery import NOMINAL
-
-    recorded = entry.under(NOMINAL)
-    assert recorded is not None
-    say(f"{entry.name}: {episodes} episodes of {entry.domain}")
-    found = _evaluated(entry, episodes, workers)
+def _holds(
+    entry: "GalleryProgram", recorded: "MeasuredFigure", episodes: int, workers: int | None, *, as_json: bool
+) -> bool:
+    """Roll the program out under the conditions of a figure; whether the intervals have something in common."""
+    say(f"{entry.name}: {counted(episodes, 'episode')} of {entry.domain}, {recorded.conditions}")
+    found = _evaluated(entry, recorded, episodes, workers)
     same = _agree(recorded.success, found.success_rate, found.success_interval) and _agree(
         recorded.returned, found.return_mean, found.return_interval
     )
     if as_json:
-        print_json_line(json.dumps({"name": entry.name, "holds": same, "found": json.loads(found.line())}))
+        line = {"name": entry.name, "conditions": recorded.conditions, "holds": same}
+        print_json_line(json.dumps({**line, "found": json.loads(found.line())}))
     else:
         returned = "" if found.return_mean is None else f", return {found.return_mean:,.4g}"
         success = "" if found.success_rate is None else f" success {100 * found.success_rate:.0f} %"
         verdict = "holds" if same else "differs"
-        print_text(f"{entry.name}: {verdict};{success}{returned} over {counted(found.episodes, 'episode')}, "
-                   f"recorded {_figure(recorded)}")
+        print_text(f"{entry.name}, {recorded.conditions}: {verdict};{success}{returned} over "
+                   f"{counted(found.episodes, 'episode')}, recorded {_figure(recorded)}")
     return same
 
 
@@ -140,13 +142,15 @@ def _agree(
     return low <= recorded[2] and recorded[1] <= high
 
 
-def _evaluated(entry: "GalleryProgram", episodes: int, workers: int | None) -> "EvaluateResult":
+def _evaluated(
+    entry: "GalleryProgram", recorded: "MeasuredFigure", episodes: int, workers: int | None
+) -> "EvaluateResult":
     from .. import app
     from ..settings.evaluate import build_evaluate_settings
     from .execution import execute
 
     settings = build_evaluate_settings(
-        entry.program, entry.domain, flags=entry.options, episodes=episodes, seed=0, salt=app.new_salt(),
-        evaluator="reference", workers=workers,
+        entry.program, entry.domain, flags={**entry.options, **recorded.options}, episodes=episodes, seed=0,
+        salt=app.new_salt(), evaluator="reference", workers=workers,
     )
     return execute(app.evaluate(settings))

@@ -192,5 +192,5 @@ def table_latex(table: Table) -> str:
 
 
 def latex(text: str) -> str:
-    """A text in which LaTeX finds no command of its own: it may come from a model or a file."""
+    """A text in which LaTeX finds no command: it may come from a model or a file."""
     return "".join(_LATEX.get(sign, sign) for sign in text)

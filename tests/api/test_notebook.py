@@ -80,7 +80,7 @@ def test_another_plot_is_refused(run: memento.Run) -> None:
 # ------------------------------------------------------------------------------- while a run goes on
 
 
-def told(on_candidate: Callable[[Any], object], folder: Path) -> Calling:
+def shown_all(on_candidate: Callable[[Any], object], folder: Path) -> Calling:
     """All facts of the recorded run, shown to a display that calls."""
     display = Calling(Silence(), on_candidate, candidate_of)
     display.opened(folder)
@@ -91,7 +91,7 @@ def told(on_candidate: Callable[[Any], object], folder: Path) -> Calling:
 
 def test_each_scored_candidate_is_handed_over_once(run: memento.Run) -> None:
     seen: list[Any] = []
-    assert told(seen.append, run.folder).error is None
+    assert shown_all(seen.append, run.folder).error is None
     assert [each.id for each in seen] == [
         fact.candidate.id for _, fact in recorded() if isinstance(fact, CandidateScored)
     ]
@@ -107,10 +107,10 @@ def test_a_run_is_asked_to_stop_after_true_or_an_error(tmp_path: Path) -> None:
             calls.append(candidate)
             return True
 
-        told(once, store.folder)
+        shown_all(once, store.folder)
         assert len(calls) == 1, "no call after the stop"
         assert [request.kind for request in store.take_requests()] == ["stop-after-candidate"]
-        failed = told(lambda candidate: 1 / 0, store.folder)
+        failed = shown_all(lambda candidate: 1 / 0, store.folder)
         assert isinstance(failed.error, ZeroDivisionError)
         assert [request.kind for request in store.take_requests()] == ["stop-after-candidate"]
 

@@ -48,7 +48,7 @@ def asked_of(tools: ReadingTools, folder: Path) -> str:
 
 
 # S itself: a number that nothing else is, where an environment says how an episode went.
-TOLD = re.compile(r"7351942|7\.35\d*e")
+SAID = re.compile(r"7351942|7\.35\d*e")
 EVALUATOR = (
     "import sys\nimport numpy as np\n\n\nclass Evaluator:\n    def evaluate(self, arrays):\n"
     "        numbers = [float(np.max(each)) for each in arrays.values() if each.dtype.kind in 'fiub' and each.size]\n"
@@ -128,7 +128,7 @@ async def test_success_is_seen_where_the_table_says(
         "programs": "\n".join(printed), "log": json.dumps([str(fact) for fact in facts]),
         "screen": capsys.readouterr().out,
     }
-    assert {name for name, text in found.items() if TOLD.search(text)} == seen_in
+    assert {name for name, text in found.items() if SAID.search(text)} == seen_in
 
 
 @pytest.mark.slow

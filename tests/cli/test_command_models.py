@@ -105,9 +105,9 @@ def started(text: str, folder: Path, **environ: str) -> "subprocess.Popen[str]":
     file.chmod(0o700)
     prompt = folder / "prompt.md"
     prompt.write_text("What is next?")
-    told = {"MEMENTO_PROMPT_FILE": str(prompt), "MEMENTO_ORDER": "g1/hill/0", "MEMENTO_ATTEMPT": "1"}
+    given = {"MEMENTO_PROMPT_FILE": str(prompt), "MEMENTO_ORDER": "g1/hill/0", "MEMENTO_ATTEMPT": "1"}
     return subprocess.Popen(
-        [str(file)], cwd=folder, env={**os.environ, **told, **environ}, stdin=subprocess.DEVNULL,
+        [str(file)], cwd=folder, env={**os.environ, **given, **environ}, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, text=True,
     )
 

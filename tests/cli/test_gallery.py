@@ -61,4 +61,6 @@ def test_it_is_listed_shown_and_written(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.timeout(900)
 def test_a_program_of_the_gallery_still_holds(memento: Call) -> None:
     pytest.importorskip("Box2D", reason="the extra `suites` is not installed")
-    assert "bipedal-walker: holds" in memento("gallery", "bipedal-walker", "--check", "--episodes", "2").stdout
+    said = memento("gallery", "bipedal-walker", "--check", "--episodes", "2").stdout
+    for conditions in ("nominal", "light", "heavy"):
+        assert f"bipedal-walker, {conditions}: holds" in said

@@ -1,4 +1,4 @@
-"""`memento tour`: a small search in place of its own, to its film and the next commands."""
+"""`memento tour`: a small search in its place, to its film and the next commands."""
 
 from pathlib import Path
 
