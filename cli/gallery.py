@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import math
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,7 +15,7 @@ from . import flags
 from .output import print_json_line, print_text, say
 
 if TYPE_CHECKING:
-    from ..app.results import EvaluateResult
+    from ..app.results import EpisodeResult, EvaluateResult
     from ..gallery import GalleryProgram, MeasuredFigure
 
 EXAMPLE: Final = "memento gallery fetch-push"
@@ -23,8 +25,8 @@ Name = Annotated[
     str | None, typer.Argument(metavar="NAME", help="Show this program: its figures, how it was found.",
                                show_default=False),
 ]
-Check = Annotated[bool, typer.Option("--check", help="Roll the programs out again, and compare with their figures.")]
-Episodes = Annotated[int, typer.Option(metavar="N", help="The episodes of each program, with --check.")]
+Check = Annotated[bool, typer.Option("--check", help="Repeat the first episodes of each figure, and compare.")]
+Episodes = Annotated[int, typer.Option(metavar="N", help="The episodes of each figure to repeat, at most 16, with --check.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the program to a new file.")]
 
 
@@ -114,43 +116,36 @@ def _part(values: tuple[float, float, float] | None, scale: float, unit: str = "
 def _holds(
     entry: "GalleryProgram", recorded: "MeasuredFigure", episodes: int, workers: int | None, *, as_json: bool
 ) -> bool:
-    """Roll the program out under the conditions of a figure; whether the intervals have something in common."""
-    say(f"{entry.name}: {counted(episodes, 'episode')} of {entry.domain}, {recorded.conditions}")
-    found = _evaluated(entry, recorded, episodes, workers)
-    same = _agree(recorded.success, found.success_rate, found.success_interval) and _agree(
-        recorded.returned, found.return_mean, found.return_interval
-    )
+    """Repeat the first episodes of a figure; whether each ends as it did."""
+    count = min(episodes, len(recorded.first))
+    say(f"{entry.name}: {counted(count, 'episode')} of {entry.domain}, {recorded.conditions}")
+    found = _evaluated(entry, recorded, count, workers)
+    pairs = [*zip(recorded.first, map(_value, found.per_episode), strict=False)]
+    changed = sum(not math.isclose(was, now, rel_tol=1e-4, abs_tol=1e-9) for was, now in pairs)
     if as_json:
-        line = {"name": entry.name, "conditions": recorded.conditions, "holds": same}
+        line = {"name": entry.name, "conditions": recorded.conditions, "holds": not changed}
         print_json_line(json.dumps({**line, "found": json.loads(found.line())}))
     else:
-        returned = "" if found.return_mean is None else f", return {found.return_mean:,.4g}"
-        success = "" if found.success_rate is None else f" success {100 * found.success_rate:.0f} %"
-        verdict = "holds" if same else "differs"
-        print_text(f"{entry.name}, {recorded.conditions}: {verdict};{success}{returned} over "
-                   f"{counted(found.episodes, 'episode')}, recorded {_figure(recorded)}")
-    return same
+        verdict = f"{changed} of {count} differ" if changed else f"{counted(count, 'episode')} as recorded"
+        mean, before = (fsum(values) / count for values in zip(*[(now, was) for was, now in pairs], strict=True))
+        print_text(f"{entry.name}, {recorded.conditions}: {verdict}; mean {mean:,.4g}, recorded {before:,.4g}")
+    return not changed
 
 
-def _agree(
-    recorded: tuple[float, float, float] | None, mean: float | None, interval: tuple[float, float] | None
-) -> bool:
-    """Whether two intervals have a point in common; without an interval its mean stands for it."""
-    if recorded is None or mean is None:
-        return True
-    low, high = interval if interval is not None else (mean, mean)
-    return low <= recorded[2] and recorded[1] <= high
+def _value(episode: "EpisodeResult") -> float:
+    return float(bool(episode.success)) if episode.episode_return is None else episode.episode_return
 
 
 def _evaluated(
     entry: "GalleryProgram", recorded: "MeasuredFigure", episodes: int, workers: int | None
 ) -> "EvaluateResult":
     from .. import app
+    from ..gallery import SALT, SEED
     from ..settings.evaluate import build_evaluate_settings
     from .execution import execute
 
     settings = build_evaluate_settings(
-        entry.program, entry.domain, flags={**entry.options, **recorded.options}, episodes=episodes, seed=0,
-        salt=app.new_salt(), evaluator="reference", workers=workers,
+        entry.program, entry.domain, flags={**entry.options, **recorded.options}, episodes=episodes, seed=SEED,
+        salt=SALT, evaluator="reference", workers=workers,
     )
     return execute(app.evaluate(settings))

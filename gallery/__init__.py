@@ -15,6 +15,8 @@ from ..core.values import JSON
 
 PREFIX: Final = "gallery:"
 ENTRIES: Final = Path(__file__).parent / "entries"
+SEED: Final = 700_000         # of the first episode of a figure
+SALT: Final = "5eed0000000000000000000000000001"
 NOMINAL: Final = "nominal"      # the conditions of the search
 
 
@@ -32,11 +34,13 @@ class MeasuredFigure:
     """The program on episodes that no choice was made by: means with intervals of 95 %.
 
     `conditions` is "nominal", or the name of the domain's options that were changed, `options`. The return is None for
-    a task without rewards, the success rate for one without success.
+    a task without rewards, the success rate for one without success. Episode k has the seed `SEED` + k, with `SALT`;
+    `first` are the returns of the first ones, or 1 for a success and 0 for none where there is no return.
     """
 
     conditions: str
     episodes: int
+    first: tuple[float, ...]
     options: Mapping[str, JSON] = field(default_factory=dict)
     success: tuple[float, float, float] | None = None       # rate, lower and upper end
     returned: tuple[float, float, float] | None = None      # mean, lower and upper end
@@ -100,6 +104,6 @@ def _entry(name: str, facts: Mapping[str, Any]) -> GalleryProgram:
 
 def _measured(facts: Mapping[str, Any]) -> MeasuredFigure:
     found: dict[str, Any] = {
-        key: tuple(value) if key in ("success", "returned") else value for key, value in facts.items()
+        key: tuple(value) if key in ("first", "success", "returned") else value for key, value in facts.items()
     }
     return MeasuredFigure(**found)
