@@ -26,7 +26,7 @@ Name = Annotated[
                                show_default=False),
 ]
 Check = Annotated[bool, typer.Option("--check", help="Repeat the first episodes of each figure, and compare.")]
-Episodes = Annotated[int, typer.Option(metavar="N", help="The episodes of each figure to repeat, at most 16, with --check.")]
+Episodes = Annotated[int, typer.Option(metavar="N", help="With --check: the episodes of each figure, at most 16.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the program to a new file.")]
 
 
