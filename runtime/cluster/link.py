@@ -22,6 +22,7 @@ AUTO: Final = "auto"
 CLIENT: Final = "ray://"
 REACH_S: Final = 5.0        # for something to listen at the address
 CONNECT_S: Final = 45.0     # for Ray to connect
+CONNECT_TRIES: Final = 3    # with a ray:// address the head starts a process for each client, which may fail once
 SURVEY_S: Final = 90.0
 SILENCE_S: Final = 60.0     # the gateway says something every second
 CLOSE_S: Final = 8.0
@@ -39,6 +40,10 @@ class NodeLost(Exception):
 
 class ClusterGone(Exception):
     """The gateway ended or fell silent: the cluster cannot be reached any more."""
+
+
+class _HeadFailed(UsageError):
+    """The head could not start its process for this client; it may succeed the next time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,18 +125,14 @@ class ClusterLink:
     async def __aenter__(self) -> Self:
         """Connect. Raises UsageError if no cluster answers at the address."""
         await self._require_listener()
-        try:
-            self._process = await _GatewayProcess.spawn(module_command(GATEWAY), gateway_environment(os.environ))
-        except OSError as error:
-            raise RolloutError(f"the process for --cluster could not be made: {error}") from error
-        try:
-            self._listener = asyncio.create_task(self._listen(self._process))
-            answer, _ = await self._connected(self._process)
-        except BaseException:
-            await self._end()
-            raise
-        self._take_nodes(answer["nodes"])
-        return self
+        for tries_left in reversed(range(CONNECT_TRIES)):
+            try:
+                await self._connect()
+                return self
+            except _HeadFailed:
+                if not tries_left:
+                    raise
+        raise AssertionError("unreachable")
 
     async def __aexit__(self, *_: object) -> None:
         """End the gateway."""
@@ -174,6 +175,21 @@ class ClusterLink:
 
     # --------------------------------------------------------------------------------- inside
 
+    async def _connect(self) -> None:
+        """Start a gateway and let it connect; it has ended if that fails."""
+        self._gone = None
+        try:
+            self._process = await _GatewayProcess.spawn(module_command(GATEWAY), gateway_environment(os.environ))
+        except OSError as error:
+            raise RolloutError(f"the process for --cluster could not be made: {error}") from error
+        try:
+            self._listener = asyncio.create_task(self._listen(self._process))
+            answer, _ = await self._connected(self._process)
+        except BaseException:
+            await self._end()
+            raise
+        self._take_nodes(answer["nodes"])
+
     async def _require_listener(self) -> None:
         """Raise UsageError at once if nothing listens at the address; Ray itself would try for a minute."""
         if self.address == AUTO:
@@ -194,7 +210,8 @@ class ClusterLink:
             async with asyncio.timeout(CONNECT_S):
                 return await self.ask({"do": "connect", "address": self.address})
         except NodeLost as error:
-            raise UsageError(_refused(self.address, str(error))) from error
+            failed = _HeadFailed if "client server failed" in str(error) else UsageError
+            raise failed(_refused(self.address, str(error))) from error
         except TimeoutError as error:
             raise UsageError(
                 f"the Ray cluster at {self.address} did not answer within {CONNECT_S:g} s: is the port the head's, and "
@@ -250,7 +267,10 @@ def _refused(address: str, said: str) -> str:
     if "ray[client]" in said:
         return f"--cluster {address} needs grpcio, which is not installed: pip install 'ray[client]'"
     if "client server failed" in said:
-        return f"the head of the Ray cluster at {address} could not start its part for this client: try again ({said})"
+        return (
+            f"the head of the Ray cluster at {address} could not start its part for this client, "
+            f"{CONNECT_TRIES} times: see its log, or use the address without ray:// ({said})"
+        )
     if address == AUTO:
         return f"--cluster auto finds no Ray cluster on this machine: start one with ray start --head ({said})"
     return (
