@@ -132,8 +132,8 @@ class Kind:
     turns: int = 0              # calls of tools before each of them, at most
 
 
-async def estimate(settings: Settings, runs_dir: Path | None = None) -> Estimate:
-    """The estimate for a run with these settings; with an expectation from the past runs in `runs_dir`.
+async def estimate(settings: Settings, past_in: Sequence[Path] = ()) -> Estimate:
+    """The estimate for a run with these settings; with an expectation from the past runs in the folders `past_in`.
 
     Raises UsageError for settings that the run would refuse.
     """
@@ -147,7 +147,7 @@ async def estimate(settings: Settings, runs_dir: Path | None = None) -> Estimate
         _part(settings, kind, await _size(settings, kind, LOW, low), await _size(settings, kind, HIGH, high))
         for kind in kinds_of(settings)
     ]
-    expected = None if runs_dir is None else expected_from(past_runs(runs_dir, settings), settings)
+    expected = expected_from(past_runs(past_in, settings), settings) if past_in else None
     return Estimate(settings=settings, models=models_of(settings), parts=tuple(parts), expected=expected)
 
 
@@ -166,10 +166,11 @@ class PastRun:
     done: bool
 
 
-def past_runs(runs_dir: Path, settings: Settings) -> list[PastRun]:
-    """The newest runs in the folder that asked the same models; if there are some, only those of the same task."""
+def past_runs(past_in: Sequence[Path], settings: Settings) -> list[PastRun]:
+    """The newest runs in the folders that asked the same models; if there are some, only those of the same task."""
     found: list[PastRun] = []
-    folders = sorted(list_runs(runs_dir), key=lambda folder: (folder / DATABASE).stat().st_mtime, reverse=True)
+    listed = {folder for runs_dir in past_in for folder in list_runs(runs_dir)}
+    folders = sorted(listed, key=lambda folder: (folder / DATABASE).stat().st_mtime, reverse=True)
     for folder in folders:
         with suppress(StoreError, UsageError):      # what cannot be read teaches nothing
             past = recorded_settings(read_outline(folder).status.settings)

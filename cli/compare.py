@@ -94,7 +94,7 @@ def compare(
     )
     planned = plan(experiment, changes, runs_dir=runs, name=name, keys=not only_estimate, trusted=trust)
     if only_estimate:
-        show_estimates(planned, as_json=as_json)
+        show_estimates(planned, as_json=as_json, runs_dir=runs)
         return
     flags.cluster_at(cluster, workers, mixed=mixed_nodes)
     effort = default_effort(

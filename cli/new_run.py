@@ -149,16 +149,19 @@ def _show_estimate(
     from ..app.estimate import as_json, estimate
 
     settings = _built(given, trust=trust)
-    found = asyncio.run(estimate(settings, runs_dir))
+    found = asyncio.run(estimate(settings, [runs_dir]))
     if showing.as_json:
         print_json(as_json(found))
     else:
         print_text(describe_estimate(found))
 
 
-def show_estimates(planned: "Planned", *, as_json: bool) -> None:
-    """Print what the runs of a comparison that have not begun would ask of their models."""
-    parts = asyncio.run(_estimates(planned))
+def show_estimates(planned: "Planned", *, as_json: bool, runs_dir: Path) -> None:
+    """Print what the runs of a comparison that have not begun would ask of their models.
+
+    Past runs in `runs_dir` and the comparison's own finished ones give an expectation.
+    """
+    parts = asyncio.run(_estimates(planned, [runs_dir, planned.folder.runs]))
     if as_json:
         from ..app.estimate import as_json as estimated_json
 
@@ -170,7 +173,7 @@ def show_estimates(planned: "Planned", *, as_json: bool) -> None:
         print_text(describe_estimates(planned.experiment.name, parts))
 
 
-async def _estimates(planned: "Planned") -> list[tuple[str, int, "Estimate"]]:
+async def _estimates(planned: "Planned", past_in: Sequence[Path]) -> list[tuple[str, int, "Estimate"]]:
     """The estimate of one run of each task and arm, with the number of such runs that have not begun."""
     from ..app.estimate import estimate
 
@@ -180,7 +183,7 @@ async def _estimates(planned: "Planned") -> list[tuple[str, int, "Estimate"]]:
     for alike in dict.fromkeys((job.task.name, job.model, job.arm.name) for job in jobs):
         same = [job for job in jobs if (job.task.name, job.model, job.arm.name) == alike]
         words = alike if len(planned.experiment.models) > 1 else (alike[0], alike[2])
-        found.append((", ".join(words), len(same), await estimate(planned.settings[same[0].name])))
+        found.append((", ".join(words), len(same), await estimate(planned.settings[same[0].name], past_in)))
     return found
 
 
@@ -196,9 +199,28 @@ def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) 
     lines = [f"{name}: {counted(len(every), 'run')} to do; nothing was spent", "", *_aligned(rows), ""]
     if any(total.cost_usd is None for total in every):
         lines.append(NO_PRICE)
+    lines += _expected_of_all(parts)
     limits = dict.fromkeys(f"{line}, for each run" for _, _, found in parts for line in _budget(found))
     lines += [*limits, "final measures ask no model"]
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
+
+
+def _expected_of_all(parts: Sequence[tuple[str, int, "Estimate"]]) -> Iterator[str]:
+    """What all runs use if they are like past ones; which of them have no past ones with the same models."""
+    known = [(runs, found.expected) for _, runs, found in parts if found.expected is not None]
+    if not known:
+        return
+    costs = [None if each.cost_usd is None else runs * each.cost_usd for runs, each in known]
+    paid = [usd for usd in costs if usd is not None]
+    usd = sum(paid) if len(paid) == len(costs) else None
+    line = (
+        f"expected: {counted(sum(runs * each.calls for runs, each in known), 'call')},"
+        f" {_short(sum(runs * each.input_tokens for runs, each in known))} tokens in,"
+        f" {_short(sum(runs * each.output_tokens for runs, each in known))} out, {cost(usd)}; as in past runs with the"
+        " same models"
+    )
+    unknown = [what for what, _, found in parts if found.expected is None]
+    yield line + (f", without {', '.join(unknown)}, which none tells of" if unknown else "")
 
 
 def _settings(given: RunArguments, *, replay: str | None, trust: bool, runs_dir: Path) -> Settings:

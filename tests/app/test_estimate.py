@@ -1,6 +1,7 @@
 """`--estimate`: what a run would ask of its models, from the settings alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from memento.app.estimate import (
     kinds_of,
     past_runs,
 )
-from memento.cli.new_run import describe_estimate
+from memento.cli.new_run import describe_estimate, describe_estimates
 from memento.core.errors import UsageError
 from memento.core.events import ProposalMade, RunStarted
 from memento.core.methods import METHODS, candidates_expected
@@ -187,9 +188,20 @@ async def test_past_runs_in_the_folder_with_the_same_models_are_read(tmp_path: P
             ])
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "run.sqlite").write_text("no database")
-    assert [run.settings.domain for run in past_runs(tmp_path, chosen)] == ["hanoi-kinematic"]
-    text = describe_estimate(await estimate(chosen, tmp_path))
+    assert [run.settings.domain for run in past_runs([tmp_path], chosen)] == ["hanoi-kinematic"]
+    text = describe_estimate(await estimate(chosen, [tmp_path]))
     least = sum(kind.calls[0] for kind in kinds_of(chosen))
     assert f"expected: {least} calls, {2000 * least:,} tokens in" in text
     assert f"${0.02 * least:.2f}; as in 1 past run of this task with the same models" in text
-    assert "expected" not in describe_estimate(await estimate(chosen, tmp_path / "empty"))
+    assert "expected" not in describe_estimate(await estimate(chosen, [tmp_path / "empty"]))
+
+
+async def test_the_runs_of_a_comparison_are_expected_together_and_unknown_ones_are_named() -> None:
+    chosen = settings(evaluator="reference")
+    seen = [past(chosen, calls=9, tokens=1000, usd=0.01)]
+    known = replace(await estimate(chosen), expected=expected_from(seen, chosen))
+    assert known.expected is not None
+    text = describe_estimates("both", [("toy, memento", 3, known), ("toy, random", 2, await estimate(chosen))])
+    assert f"expected: {3 * known.expected.calls} calls" in text
+    assert "as in past runs with the same models, without toy, random, which none tells of" in text
+    assert "expected" not in describe_estimates("none", [("toy, random", 2, await estimate(chosen))])
