@@ -11,6 +11,7 @@ calls in flight:
 
     share_of_ideal             (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time.
                                The first and the last round are in it.
+    plain_share_of_ideal       the same for the plain loop
     cpu_ms_per_candidate       CPU of the controller process, from the order to the scored candidate
     client_cpu_ms_per_call     of that, the share of the client libraries: the same calls without MEMENTO
     own_cpu_ms_per_candidate   the rest, MEMENTO's share
@@ -143,17 +144,19 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
         exclude_loaded_from_gc()      # as a run does
         _, _, prompt = await controller(model, processes, in_flight, rounds=1)
         before, after = [prompt] * (calls // 2), [prompt] * (calls - calls // 2)     # the load of a machine drifts
-        plain_cpu = await plain_loop(port, processes, before, in_flight)
+        early_wall, early_cpu = await plain_loop(port, processes, before, in_flight)
         forget_peak()
         floor_mb = peak_mb()
         wall, cpu, _ = await controller(model, processes, in_flight, rounds)
         run_mb = peak_mb()
-        plain_cpu += await plain_loop(port, processes, after, in_flight)
+        late_wall, late_cpu = await plain_loop(port, processes, after, in_flight)
+    plain_wall, plain_cpu = early_wall + late_wall, early_cpu + late_cpu
     client_cpu = await calls_alone(model, [prompt] * calls)
     await close_model(model)
     return {
         "candidates": calls,
         "share_of_ideal": round(rounds * latency_s / wall, 4),
+        "plain_share_of_ideal": round(rounds * latency_s / plain_wall, 4),
         "cpu_ms_per_candidate": round(1e3 * cpu / calls, 2),
         "client_cpu_ms_per_call": round(1e3 * client_cpu / calls, 2),
         "own_cpu_ms_per_candidate": round(1e3 * (cpu - client_cpu) / calls, 2),
@@ -195,8 +198,8 @@ async def controller(model: Model, processes: Executor, in_flight: int, rounds: 
     return wall, cpu, prompt
 
 
-async def plain_loop(port: int, processes: Executor, prompts: Sequence[str], in_flight: int) -> float:
-    """CPU seconds of this process for the same calls and episodes in the loop that one writes without MEMENTO."""
+async def plain_loop(port: int, processes: Executor, prompts: Sequence[str], in_flight: int) -> tuple[float, float]:
+    """Wall and CPU seconds for the same calls and episodes in the loop that one writes without MEMENTO."""
     from openai import AsyncOpenAI
 
     waiting = iter(prompts)
@@ -216,11 +219,11 @@ async def plain_loop(port: int, processes: Executor, prompts: Sequence[str], in_
                     log.write(json.dumps({"prompt": prompt, "reply": text, "steps": steps, "fitness": 0.5}) + "\n")
                     log.flush()
 
-            began = time.process_time()
+            wall, cpu = time.perf_counter(), time.process_time()
             async with asyncio.TaskGroup() as group:
                 for _ in range(in_flight):
                     group.create_task(work())
-            return time.process_time() - began
+            return time.perf_counter() - wall, time.process_time() - cpu
 
 
 def peak_mb() -> float:

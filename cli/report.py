@@ -20,7 +20,7 @@ Sources = Annotated[
 Out = Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page; an existing file is replaced.")]
 Csv = Annotated[Path | None, typer.Option(metavar="DIR", help="The rows behind the page, as CSV files.")]
 Figures = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Every figure as SVG, every table as CSV and LaTeX.")
+    Path | None, typer.Option(metavar="DIR", help="Every figure as SVG and PDF, every table as CSV and LaTeX.")
 ]
 Archive = Annotated[
     Path | None, typer.Option(metavar="FILE.json.xz", help="Everything that the page is made of, in one small file.")

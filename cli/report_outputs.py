@@ -8,12 +8,13 @@ from typing import Final
 
 from ..api.reporting import UNWANTED, Pictures, load, page_text, write_page
 from ..core.errors import UsageError
+from ..core.extras import install_command
 from ..core.text import counted
 from ..evidence.archive import SUFFIX, write_archive
 from ..evidence.export import write_csv
 from ..evidence.loading import Evidence
 from ..evidence.page import list_parts
-from ..evidence.parts import write_parts
+from ..evidence.parts import can_write_pdf, write_parts
 from ..memory.lock import is_locked
 from ..runtime.servers import LivePage, PageSource, open_page
 from .execution import execute
@@ -54,6 +55,8 @@ class Outputs:
             figures, tables = list_parts(evidence)
             write_parts(figures, tables, self.figures)
             say(f"{counted(len(figures), 'figure')} and {counted(len(tables), 'table')} are in {self.figures}")
+            if figures and not can_write_pdf():
+                say(f"figures as PDF need svglib: {install_command('plots')}")
         if self.page is not None:
             command = f"memento report {' '.join(given)} --out {self.page.name}"
             write_page(self.page, evidence, pictures, command=command)

@@ -44,7 +44,7 @@ EXTRAS: Final[Mapping[str, Extra]] = {
         modules=("Box2D", "gymnasium_robotics", "highway_env", "metaworld", "minigrid", "pygame"),
     ),
     "browser": Extra(gives="memento watch --browser", modules=("textual_serve",)),
-    "plots": Extra(gives="run.plot() in notebooks", modules=("matplotlib",)),
+    "plots": Extra(gives="run.plot() in notebooks, and reports' figures as PDF", modules=("matplotlib", "svglib")),
     "parquet": Extra(gives="memento export --to parquet", modules=("pyarrow",)),
     "wandb": Extra(gives="memento export --to wandb", modules=("wandb",)),
     "mlflow": Extra(gives="memento export --to mlflow", modules=("mlflow",)),

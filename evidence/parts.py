@@ -1,4 +1,4 @@
-"""The figures and tables of a report as files for papers and slides: SVG, CSV and LaTeX. Pure, except for writing.
+"""The figures and tables of a report as files for papers and slides: SVG, PDF, CSV, LaTeX. Pure, except for writing.
 
 An SVG file holds its own colours and fonts without CSS variables, which many programs that place figures cannot read.
 """
@@ -16,6 +16,7 @@ from typing import Final
 from markupsafe import Markup
 
 from ..core.errors import UsageError
+from ..core.extras import is_installed
 from ..core.text import printable
 from .export import without_formula
 from .figures import BOXES, Figure
@@ -65,11 +66,16 @@ def _downloads(name: str, texts: Mapping[str, str]) -> Iterable[Download]:
 def write_parts(figures: Sequence[Figure], tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
     """Write every figure as SVG and every table as CSV and LaTeX into `folder`, replacing existing files.
 
-    Of two parts with the same name the second one gets a number. Raises UsageError if that fails.
+    Figures are written as PDF as well if the extra `plots` is installed. Of two parts with the same name the second
+    one gets a number. Raises UsageError if that fails.
     """
     texts: dict[str, str] = {}
+    pdfs: dict[str, bytes] = {}
     for figure in figures:
-        texts[_free(figure_name(figure), "svg", texts)] = figure_svg(figure)
+        name = _free(figure_name(figure), "svg", texts)
+        texts[name] = figure_svg(figure)
+        if can_write_pdf():
+            pdfs[f"{name.removesuffix('.svg')}.pdf"] = figure_pdf(texts[name])
     for table in tables:
         name = _free(slug(table.title), "csv", texts)
         texts[name] = table_csv(table)
@@ -78,9 +84,11 @@ def write_parts(figures: Sequence[Figure], tables: Sequence[Table], folder: Path
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+        for name, content in pdfs.items():
+            (folder / name).write_bytes(content)
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}") from None
-    return tuple(folder / name for name in texts)
+    return tuple(folder / name for name in (*texts, *pdfs))
 
 
 def figure_name(figure: Figure) -> str:
@@ -120,6 +128,21 @@ def figure_svg(figure: Figure) -> str:
         2 * width, 2 * whole, width, whole, f"{figure.about}: {figure.title}", Markup(flat_style()), width, whole,
         Markup(inner), legend,
     )))
+
+
+def can_write_pdf() -> bool:
+    """Whether what makes PDF is installed: the extra `plots`."""
+    return is_installed("svglib")
+
+
+def figure_pdf(svg: str) -> bytes:
+    """The PDF of a figure's SVG, one page of its size, with letters as text. The same SVG gives the same bytes."""
+    from reportlab.graphics import renderPDF
+    from svglib.svglib import svg2rlg
+
+    drawing = svg2rlg(io.BytesIO(svg.encode("utf-8", "backslashreplace")))
+    content: bytes = renderPDF.drawToString(drawing, invariant=1)
+    return content
 
 
 def _legend(figure: Figure, top: int) -> tuple[Markup, int]:

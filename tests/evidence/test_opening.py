@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
@@ -11,7 +12,17 @@ from memento.evidence.findings import find
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.opening import open_page
 from memento.evidence.page import PageOrigin, Picture, list_parts, render
-from memento.evidence.parts import figure_svg, flat_style, latex, slug, table_csv, table_latex, write_parts
+from memento.evidence.parts import (
+    can_write_pdf,
+    figure_pdf,
+    figure_svg,
+    flat_style,
+    latex,
+    slug,
+    table_csv,
+    table_latex,
+    write_parts,
+)
 from memento.evidence.svg import bars
 from memento.evidence.tables import Table
 
@@ -123,7 +134,8 @@ def test_counts_agree_with_their_nouns(tmp_path):
 def test_every_figure_is_a_file_that_needs_no_page(made_up, tmp_path):
     figures, tables = list_parts(made_up)
     paths = write_parts(figures, tables, tmp_path / "parts")
-    assert len(paths) == len({*paths}) == len(figures) + 2 * len(tables)
+    each = 2 if can_write_pdf() else 1
+    assert len(paths) == len({*paths}) == each * len(figures) + 2 * len(tables)
     for path in paths:
         if path.suffix == ".svg":
             root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
@@ -134,6 +146,17 @@ def test_every_figure_is_a_file_that_needs_no_page(made_up, tmp_path):
     assert all(f">{arm}</text>" in figure_svg(curves) for arm in ("memento", "random", "eureka-elite"))
     again = write_parts(figures, tables, tmp_path / "parts")
     assert again == paths, "existing files are replaced"
+
+
+@pytest.mark.skipif(not can_write_pdf(), reason="svglib is not installed: the extra `plots`")
+def test_a_figure_as_pdf_is_one_page_of_its_size_and_the_same_each_time(made_up):
+    svg = figure_svg(next(iter(list_parts(made_up)[0])))
+    size = re.search(r'width="(\d+)" height="(\d+)"', svg)
+    pdf = figure_pdf(svg)
+    assert pdf.startswith(b"%PDF-") and pdf == figure_pdf(svg)
+    # a pixel is three quarters of a point
+    box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+)", pdf)
+    assert [float(each) for each in box.groups()] == [0.75 * int(each) for each in size.groups()]
 
 
 def test_the_page_carries_the_same_files(made_up):
