@@ -18,7 +18,7 @@
     proposers          the agents that propose policies: each turns one Propose order into one program or a failure
     reply              reads a model's reply to a program prompt: one fenced Python block, a program or a patch
     rollout_agents     the agents that run programs in the pool: roll an episode out, score it, examine an evaluator
-    stories            what happened in the worst and in the median episode: the story
+    stories            what happened in the worst and in the best episode: the story
     tool_requests      reads the call of a tool from a reply: a line `Tool: NAME`, lines with its arguments
     tools              the agents of the tools: try a draft, look at rows of a recording, compute over a recording
     verdict            reads a judge's answer: one JSON object with a choice and a reason

@@ -74,7 +74,7 @@ FULL = 1.0 - 1e-9  # f_e from which an episode loses nothing
 def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories", courses: int = 2) -> str:
     """F, M, endings and faults of a policy, without its success rate.
 
-    With "stories" the episodes are compared with one another, and the worst and the median one are described; only the
+    With "stories" the episodes are compared with one another, and the worst and the best one are described; only the
     worst one with 1 of `courses`, and with 0 what the program said of it. With "metrics" it is the paper's F and M, and
     f_e of each episode.
     """

@@ -56,7 +56,7 @@ class Aids:
 
 
 MAX_FITNESS = 900  # characters of what f_e measures
-MOST_PROMPT = 45_000  # characters of a prompt whose programs have up to
+MOST_PROMPT = 80_000  # characters of a prompt whose programs have up to
 MOST_OF_PROGRAM = 15_000  # characters; what they have more comes on top
 LEAST_SECOND = 3_000  # characters of parent B that a crossover shows; what the parents said gives way before
 NO_REJECTIONS = "None so far in this chain."

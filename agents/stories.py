@@ -1,4 +1,4 @@
-"""What happened in the worst episode and in another one: the story, and what the program itself said there."""
+"""What happened in the worst and in the best episode: the story, and what the program itself said there."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ SAID = "What the program said of {} (its own words, not measured):"
 
 
 def stories(episodes: Sequence[Episode], scores: Sequence[Score], most: int = 2) -> str:
-    """The notes of the worst and of the median episode, or of the longest where all are equal; "" if they have none.
+    """The notes of the worst and of the best episode, or of the longest where all are equal; "" if they have none.
 
     With 1 as `most` the second one is left out.
 
@@ -42,10 +42,7 @@ def _chosen(episodes: Sequence[Episode], scores: Sequence[Score]) -> dict[int, s
     if scores[best].fitness - scores[worst].fitness < EQUAL:
         longest = max(ranked, key=lambda place: (episodes[place].steps, -place))
         return {longest: "longest (f_e is the same in all)"}
-    median = ranked[len(ranked) // 2]
-    if scores[median].fitness - scores[worst].fitness < EQUAL:
-        median = best  # as bad as the worst one: what went better says more
-    return {worst: "worst", median: "best" if median == best else "median"}
+    return {worst: "worst", best: "best"}
 
 
 def said_of_worst(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:

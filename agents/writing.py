@@ -180,7 +180,8 @@ class Writer:
 
     def _once_more(self, fault: Fault, reply: Reply, form: Form) -> str:
         """The end of a further question: why the last answer could not be used, and the answer where that helps."""
-        shown = fault.kind in _WORTH_SHOWING and len(reply.text) <= MAX_SHOWN
+        whole = fault.kind in _WORTH_SHOWING or (fault.kind is FaultKind.TRUNCATED and reply.stop == "end")
+        shown = whole and len(reply.text) <= MAX_SHOWN
         return self.prompts.fill(
             "once-more",
             reason=fenced(fault.message),

@@ -133,10 +133,10 @@ def test_success_is_a_secret(detail: str) -> None:
     assert policy_feedback(replace(whole, episodes=failed, success_rate=0.0), detail) == policy_feedback(whole, detail)
 
 
-def test_the_worst_and_the_median_episode_are_described() -> None:
+def test_the_worst_and_the_best_episode_are_described() -> None:
     text = policy_feedback(candidate())
     assert re.findall(r"The (\w+) episode, number (\d) \(f_e = (.*)\):", text) == [
-        ("worst", "3", "0.0000"), ("median", "1", "0.4000"),
+        ("worst", "3", "0.0000"), ("best", "0", "1.0000"),
     ]
     assert "stages: drive from step 0 (150 steps, entered 2 times), brake" in text
     assert 'report: estimate.goal_m 1.5; sure yes; trial "second"' in text

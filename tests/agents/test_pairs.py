@@ -65,12 +65,12 @@ def test_a_shared_history_is_told_once() -> None:
     assert second_history("a\nb", "a\nc") == "a\nc"
 
 
-BRIEF = Brief(task="t " * 6_600, policy_interface="i " * 3_000, evaluator_interface="")
+BRIEF = Brief(task="t " * 24_100, policy_interface="i " * 3_000, evaluator_interface="")
 
 
 @pytest.mark.parametrize("kind", [Operator.INITIAL, Operator.HILL_CLIMB, Operator.MACRO, Operator.CROSSOVER])
 async def test_no_prompt_is_longer_than_the_bound(kind: Operator) -> None:
-    """With the longest brief of an environment (19,200 characters) and programs of 15,000."""
+    """With a brief of 54,200 characters, three times that of any environment, and programs of 15,000."""
     model = Scripted(lambda ask: program_reply())
     common = {
         "model": model, "prompts": PromptFolder(), "brief": BRIEF, "contract": CONTRACT, "limits": "Limits: few.",
