@@ -37,13 +37,18 @@ def stream_of(fresh: FreshPlan, generation: int) -> Stream:
     return lambda index: derive_seed(fresh.seed, "confirm", generation, index)
 
 
+def numbers_of(fresh: FreshPlan, length: int) -> tuple[int, ...]:
+    """The numbers in their environment of the first episodes of the stream."""
+    return tuple(range(fresh.first, fresh.first + length))
+
+
 def rolled(
     plan: RolloutPlan, stream: Stream, records: Records, programs: Mapping[str, CandidateState], length: int
 ) -> tuple[Trials, tuple[Order, ...]]:
     """The episodes that these programs lack of the first `length` of the stream; a new record gets the given id."""
     fresh = RolloutPlan(
         split=plan.split, seeds=tuple(stream(index) for index in range(length)), evaluator=plan.evaluator,
-        has_success=plan.has_success, island=plan.island,
+        has_success=plan.has_success, island=plan.island, numbers=numbers_of(plan.fresh, length),
     )
     trials, orders = Trials(plan=fresh, open={}), list[Order]()
     for slot, (name, one) in enumerate(programs.items()):
@@ -276,11 +281,21 @@ def failed_starts(starts: FreshStarts) -> tuple[int, ...]:
     return tuple(place for place, score in enumerate(known.scores) if score.fitness < 1.0)
 
 
+def joined_numbers(plan: RolloutPlan, places: Sequence[int]) -> tuple[int, ...]:
+    """The numbers that these starts have among the search's episodes: their own, which make them what they are.
+
+    By older rules they are those after the episodes that there are.
+    """
+    if plan.fresh.first:
+        return tuple(plan.fresh.first + place for place in places)
+    return tuple(range(len(plan.seeds), len(plan.seeds) + len(places)))
+
+
 def with_starts(starts: FreshStarts, places: Sequence[int], plan: RolloutPlan) -> CandidateState:
-    """The elite with these starts among its episodes, which are numbered after those that it has."""
+    """The elite with these starts among its episodes, under the numbers that they have there."""
     elite, known = starts.elite, starts.records[starts.elite.program.text]
-    first = len(elite.episodes)
-    episodes = [replace(known.episodes[place], index=first + at) for at, place in enumerate(places)]
+    numbers = [plan.number_of(place) for place in range(len(elite.episodes), len(elite.episodes) + len(places))]
+    episodes = [replace(known.episodes[place], index=number) for place, number in zip(places, numbers, strict=True)]
     scores = [known.scores[place] for place in places]
     whole = evaluated(Trial(
         id=elite.id, program=elite.program, operator=elite.operator, generation=elite.generation, slot=elite.slot,

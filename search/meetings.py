@@ -22,6 +22,7 @@ from .fresh import (
     failed_starts,
     halved,
     is_saturated,
+    joined_numbers,
     judged,
     looks_of,
     next_length,
@@ -204,12 +205,15 @@ def _check_starts(keeper: Adopts[S], state: S, starts: FreshStarts) -> Decision[
     state = replace(state, meeting=None, saturated=not places)
     elite = state.elite
     if places:
-        stream = starts_stream(state.trials.plan.fresh)
-        state = replace(state, trials=state.trials.joined(tuple(stream(place) for place in places)))
+        plan = state.trials.plan
+        stream = starts_stream(plan.fresh)
+        numbers = joined_numbers(plan, places)
+        state = replace(state, trials=state.trials.joined(tuple(stream(place) for place in places), numbers))
         elite = with_starts(starts, places, state.trials.plan)
         state = replace(state, elite=elite)
     checked = SaturationChecked(
-        generation=state.generation, candidate=elite.id, episodes=starts.length, joined=places, fitness=elite.fitness,
+        generation=state.generation, candidate=elite.id, episodes=starts.length,
+        joined=tuple(state.trials.plan.fresh.first + place for place in places), fitness=elite.fitness,
         success_rate=elite.success_rate,
     )
     return chained(Decision(state=state, facts=(checked,)), keeper.begin_generation(state))

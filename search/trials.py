@@ -36,6 +36,10 @@ class FreshPlan:
 
     0 is none of them, as in the paper. Their seeds derive from `seed`. By rules of version 1 to 6 a challenge is not
     `sequential`: all its episodes are rolled out, and each generation has others.
+
+    `first` is the number of their first episode in its environment: after those of the search, since the number, too,
+    decides what an episode is, such as its kitchen. By rules of version 1 to 7 it is 0, so that a start on which a
+    program failed was another episode, in such an environment, once it was one of the search's.
     """
 
     seed: int = 0
@@ -43,6 +47,7 @@ class FreshPlan:
     choice: int = 0
     starts: int = 0
     sequential: bool = True
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +55,9 @@ class RolloutPlan:
     """How every candidate of a stage is evaluated: N_roll episodes with common seeds, then scored.
 
     Episode e of every candidate uses `seeds[e]` (common random numbers), so that candidates differ by
-    their code alone. Without an `evaluator` episodes are only rolled out. With `racing`, a method that
-    needs only the winner may prune a candidate that cannot win any more. With `duplicates`, a program that
-    was proposed before takes that one's episodes over.
+    their code alone. Its number in its environment is `numbers[e]`, or e without any. Without an `evaluator` episodes
+    are only rolled out. With `racing`, a method that needs only the winner may prune a candidate that cannot win any
+    more. With `duplicates`, a program that was proposed before takes that one's episodes over.
     """
 
     split: str  # of the run's environments: "search" or "final"
@@ -66,6 +71,17 @@ class RolloutPlan:
     practice: int = 0  # episodes in which one proposal may try drafts, which a budget of episodes counts as well
     fresh: FreshPlan = FreshPlan()
     island: int = 0  # whose candidates are evaluated, from 1; 0 in a search that has only one
+    numbers: tuple[int, ...] = ()
+
+    def number_of(self, place: int) -> int:
+        """The number of an episode in its environment and in the ids of its orders."""
+        return self.numbers[place] if self.numbers else place
+
+    def place_of(self, number: int) -> int | None:
+        """The place of the episode with this number; None without such an episode."""
+        if self.numbers:
+            return self.numbers.index(number) if number in self.numbers else None
+        return number if number < len(self.seeds) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,14 +184,19 @@ class Trials:
             trial, episodes=(*trial.episodes, *missing), scores=(*trial.scores, *missing)
         ))
 
-    def joined(self, seeds: tuple[int, ...]) -> "Trials":
-        """The trials with further episodes for all later candidates; none may be open. Known programs lack them."""
+    def joined(self, seeds: tuple[int, ...], numbers: tuple[int, ...]) -> "Trials":
+        """The trials with further episodes, of these numbers, for all later candidates; none may be open.
+
+        Known programs lack them.
+        """
         missing = (None,) * len(seeds)
         known = {
             name: replace(one, episodes=(*one.episodes, *missing), scores=(*one.scores, *missing))
             for name, one in self.known.items()
         }
-        return replace(self, plan=replace(self.plan, seeds=(*self.plan.seeds, *seeds)), known=known)
+        before = self.plan.numbers or tuple(range(len(self.plan.seeds)))
+        plan = replace(self.plan, seeds=(*self.plan.seeds, *seeds), numbers=(*before, *numbers))
+        return replace(self, plan=plan, known=known)
 
     def take(self, fact: Fact) -> Step:
         """Apply an EpisodeEnded or EpisodeScored: the step has more orders, or evaluated candidates.
@@ -184,10 +205,11 @@ class Trials:
         """
         match fact:
             case EpisodeEnded() | EpisodeScored():
-                trial_id, index, part = split(fact.order or "")
+                trial_id, number, part = split(fact.order or "")
             case _:
                 return Step(trials=self)
         trial = self.open.get(trial_id)
+        index = None if number is None else self.plan.place_of(number)
         if trial is None or index is None or index >= len(trial.episodes):
             return Step(trials=self)
         match fact:
@@ -204,7 +226,7 @@ class Trials:
         """
         trial = self.open[trial_id]
         targets = [
-            _open_order(trial, index)
+            _open_order(trial, index, self.plan)
             for index, score in enumerate(trial.scores)
             if score is None and trial.source is None
         ]
@@ -225,7 +247,8 @@ class Trials:
             return Step(trials=self)
         if self.plan.evaluator is not None and episode.scorable:
             order = ScoreEpisode(
-                id=score_id(episode_id(trial.id, index)), evaluator=self.plan.evaluator, episode=episode
+                id=score_id(episode_id(trial.id, self.plan.number_of(index))), evaluator=self.plan.evaluator,
+                episode=episode,
             )
             trials = self._keep(replace(trial, episodes=put(trial.episodes, index, episode)))
             return Step(trials=trials, orders=(order,))
@@ -269,10 +292,10 @@ class Trials:
         """The episodes that a trial still lacks."""
         return tuple(
             Roll(
-                id=episode_id(trial.id, index),
+                id=episode_id(trial.id, self.plan.number_of(index)),
                 program=trial.program,
                 split=self.plan.split,
-                index=index,
+                index=self.plan.number_of(index),
                 seed=seed,
             )
             for index, seed in enumerate(self.plan.seeds)
@@ -438,7 +461,7 @@ def _taken_over(trial: Trial, same: Trial) -> Trial:
     )
 
 
-def _open_order(trial: Trial, index: int) -> str:
+def _open_order(trial: Trial, index: int, plan: RolloutPlan) -> str:
     """The id of the open order for an episode without a score: its rollout or its scoring."""
-    rollout = episode_id(trial.id, index)
+    rollout = episode_id(trial.id, plan.number_of(index))
     return rollout if trial.episodes[index] is None else score_id(rollout)

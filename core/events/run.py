@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 from ..values import JSON, Episode, Program, PromptText, Score
 from .base import Fact, Order, without_node
 
-RULES = 7
+RULES = 8
 """The version of the keepers' rules in new runs. A recorded run continues by its own version.
 
 2: a first policy that does nothing in any episode is requested again.

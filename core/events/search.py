@@ -156,8 +156,9 @@ class EliteChosen(Fact):
 class SaturationChecked(Fact):
     """An elite with f_e = 1 in every episode of the search was rolled out on fresh starts.
 
-    `joined` are the numbers of the starts on which it is not perfect: they are episodes of the search from now on, and
-    `fitness` and `success_rate` are those with them. Without any the search ends: nothing is left to gain.
+    `joined` are the numbers, in the environment, of the starts on which it is not perfect: they are episodes of the
+    search from now on, and `fitness` and `success_rate` are those with them. Without any the search ends: nothing is
+    left to gain.
     """
 
     generation: int

@@ -216,16 +216,20 @@ def test_a_search_ends_where_a_perfect_elite_is_perfect_on_fresh_starts() -> Non
     assert len(found(log, SearchEnded)) == 1
 
 
-def test_a_start_on_which_a_perfect_elite_fails_joins_the_episodes_of_all_later_candidates() -> None:
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_start_on_which_a_perfect_elite_fails_joins_the_episodes_of_all_later_candidates(first: int) -> None:
+    """As the same episode: its seed and its number, which chooses a kitchen. By older rules (0) the number changed."""
     bad = derive_seed(7, "starts", 11)
-    log = log_of(plan(FreshPlan(seed=7, starts=20)), Perfect(1, fails_on={bad}))
+    log = log_of(plan(FreshPlan(seed=7, starts=20, first=first)), Perfect(1, fails_on={bad}))
     (checked,) = found(log, SaturationChecked)
-    assert (checked.candidate, checked.episodes, checked.joined) == ("init/0", 16, (11,))
+    assert (checked.candidate, checked.episodes, checked.joined) == ("init/0", 16, (first + 11,))
     assert checked.fitness == (1 + 1 + 1 + 0.25) / 4
-    rolled = [
-        fact.episode.seed for fact in found(log, EpisodeEnded) if (fact.order or "").startswith("g1/macro/0/")
-    ]
-    assert rolled == [11, 12, 13, bad] or sorted(rolled) == sorted([11, 12, 13, bad])
+    rolled = {(fact.order, fact.episode.index, fact.episode.seed) for fact in found(log, EpisodeEnded)}
+    number = 14 if first else 3
+    assert (f"starts/g0/e{first + 11}", first + 11, bad) in rolled
+    assert {each for each in rolled if (each[0] or "").startswith("g1/macro/0/")} == {
+        *((f"g1/macro/0/e{place}", place, 11 + place) for place in range(3)), (f"g1/macro/0/e{number}", number, bad),
+    }
 
 
 def test_without_it_a_perfect_elite_is_searched_on() -> None:
