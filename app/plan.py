@@ -46,7 +46,7 @@ def plan_of(
             fresh=FreshPlan(
                 seed=settings.root_seed, confirm=settings.confirm_episodes, choice=settings.choice_episodes,
                 starts=MOST_STARTS if settings.stop_when == "saturated" else 0, sequential=rules >= 7,
-                first=settings.n_roll if rules >= 8 else 0,
+                first=settings.n_roll if rules >= 8 else 0, alike_by_search=rules >= 8,
             ),
         ),
         options=SearchOptions(

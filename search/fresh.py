@@ -153,15 +153,19 @@ class Challenge:
         return {str(order_ids.confirmation(generation, who, island=island)): one for who, one in met.items()}
 
 
-def judged(challenge: Challenge, records: Records, generation: int, *, sequential: bool) -> EliteConfirmed | None:
+def judged(challenge: Challenge, records: Records, generation: int, fresh: FreshPlan) -> EliteConfirmed | None:
     """The result at the look under way; None if the challenge goes on.
 
-    By older rules there is one look, and the candidate wins if its mean f_e is not below the elite's.
+    Where no pair differs, fresh episodes say nothing against the candidate, and the search's decide, among which may be
+    a start that the elite fails (rules 8). By the rules of version 1 to 6 there is one look, and the candidate wins if
+    its mean f_e is not below the elite's.
     """
     new, old = (fitnesses(records, one, challenge.length) for one in (challenge.candidate, challenge.elite))
     means = math.fsum(new) / len(new), math.fsum(old) / len(old)
     won, chance = verdict([a - b for a, b in zip(new, old, strict=True)], challenge.looks)
-    if not sequential:
+    if fresh.alike_by_search and new == old:
+        won = challenge.candidate.fitness > challenge.elite.fitness
+    if not fresh.sequential:
         won, chance = means[0] >= means[1], None
     if records[challenge.candidate.program.text].fault is not None:
         won = False  # it never started

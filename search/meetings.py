@@ -135,8 +135,7 @@ def _challenge(keeper: Adopts[S], state: S, challenge: Challenge) -> Decision[S]
 
 
 def _judge(keeper: Adopts[S], state: S, challenge: Challenge) -> Decision[S]:
-    sequential = state.trials.plan.fresh.sequential
-    verdict = judged(challenge, state.records, state.generation, sequential=sequential)
+    verdict = judged(challenge, state.records, state.generation, state.trials.plan.fresh)
     if verdict is None:
         return _challenge(keeper, state, replace(challenge, look=challenge.look + 1))
     elite = challenge.candidate if verdict.confirmed else challenge.elite

@@ -39,7 +39,8 @@ class FreshPlan:
 
     `first` is the number of their first episode in its environment: after those of the search, since the number, too,
     decides what an episode is, such as its kitchen. By rules of version 1 to 7 it is 0, so that a start on which a
-    program failed was another episode, in such an environment, once it was one of the search's.
+    program failed was another episode, in such an environment, once it was one of the search's. By the same rules a
+    challenger that does as the elite in every pair loses; with `alike_by_search` the search's episodes decide.
     """
 
     seed: int = 0
@@ -48,6 +49,7 @@ class FreshPlan:
     starts: int = 0
     sequential: bool = True
     first: int = 0
+    alike_by_search: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -232,6 +232,28 @@ def test_a_start_on_which_a_perfect_elite_fails_joins_the_episodes_of_all_later_
     }
 
 
+class FirstFails(Perfect):
+    """Only p_0, which is rolled out first, fails on those seeds."""
+
+    def __init__(self, seed: int, *, fails_on: set[int]) -> None:
+        super().__init__(seed, fails_on=fails_on)
+        self.first: str | None = None
+
+    def fitness(self, program: Program, seed: int) -> float:
+        self.first = self.first or program.text
+        return super().fitness(program, seed) if program.text == self.first else 1.0
+
+
+@pytest.mark.parametrize("alike_by_search", [False, True])
+def test_where_fresh_pairs_are_alike_a_start_that_the_elite_fails_decides(alike_by_search: bool) -> None:
+    fresh = FreshPlan(seed=7, starts=20, confirm=6, first=3, alike_by_search=alike_by_search)
+    log = log_of(plan(fresh), FirstFails(1, fails_on={derive_seed(7, "starts", 11)}))
+    decided, *_ = found(log, EliteConfirmed)
+    assert (decided.elite, decided.episodes, decided.chance) == ("init/0", 6, 1.0)
+    assert decided.candidate_fitness == decided.elite_fitness == 1.0
+    assert decided.confirmed is alike_by_search
+
+
 def test_without_it_a_perfect_elite_is_searched_on() -> None:
     log = log_of(plan(FreshPlan(seed=7)), Perfect(1, fails_on=set()))
     assert len(found(log, CandidateScored)) == 20
