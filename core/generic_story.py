@@ -1,6 +1,7 @@
 """The story of a recording of any domain: what moved, its largest changes, and each of the last steps."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -37,6 +38,10 @@ UNSEEN = frozenset({"reward", "terminated", "truncated"})  # by a policy
 SECRET = frozenset({"success"})  # policy search never uses the success predicate (paper, section 3.2)
 NOISE = 1e-9  # a number whose range is smaller does not change
 _WORDS = 26  # characters of what a number is
+_SMALL = re.compile(r"\b(?:of|the|an?|in|to|its)\s+|(?<=[xyz])-?coordinate\b", re.IGNORECASE)  # not needed in a name
+_TRUNK = re.compile(r"torso|hull|trunk|pelvis|root|fingertip|object|heading", re.IGNORECASE)
+LEADS = 4.0  # the weight of a number of the trunk or of what is moved, which show how an episode went,
+UNNAMED = 0.5  # and of one without a name in a field that names others
 _NAME = 24  # characters of a name
 _VALUE = 10  # characters of a text
 
@@ -93,6 +98,7 @@ class _Part:
     name: str
     values: Array
     words: str = ""  # what it is, where that is known
+    weight: float = 1.0
 
     @property
     def numbers(self) -> NDArray[np.float64] | None:
@@ -160,8 +166,14 @@ def _parts(fields: Mapping[str, Array], names: Visible = MappingProxyType({})) -
         flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
         for column, place in zip(range(min(flat.shape[1], MAX_PARTS)), np.ndindex(rows.shape[1:]), strict=False):
             called = names.get(name, ())[column : column + 1]
-            text = "".join(f" {one_line(word, _WORDS)}" for word in called if word)
-            yield _Part(label, f"{label}[{','.join(map(str, place))}]", flat[:, column], text)
+            text = "".join(f" {one_line(_SMALL.sub('', word), _WORDS)}" for word in called if word)
+            weight = _weight("".join(called)) if any(names.get(name, ())) else 1.0
+            yield _Part(label, f"{label}[{','.join(map(str, place))}]", flat[:, column], text, weight)
+
+
+def _weight(word: str) -> float:
+    """Of a number with this name, in a field that names its numbers."""
+    return LEADS if _TRUNK.search(word) else 1.0 if word else UNNAMED
 
 
 def _distinct(parts: Iterable[_Part]) -> list[_Part]:
@@ -215,22 +227,22 @@ def _width(parts: list[_Part]) -> Callable[[_Part], float]:
     widest: dict[str, float] = {}
     for part in parts:
         widest[part.field] = max(widest.get(part.field, NOISE), part.spread)
-    return lambda part: 1.0 + part.spread / widest[part.field]
+    return lambda part: part.weight * (1.0 + part.spread / widest[part.field])
 
 
 def _late(part: _Part) -> float:
     """How far the last steps leave the earlier range, and what share of the whole range they use."""
     numbers = part.numbers
     if numbers is None or part.spread <= NOISE:
-        return 1.0
+        return part.weight
     numbers = np.nan_to_num(numbers / 2, nan=0.0, posinf=0.0, neginf=0.0)
     late, early = numbers[-LAST:], numbers[:-LAST]
     share = float(late.max() - late.min()) / part.spread
     if not len(early):
-        return share
+        return part.weight * share
     low, high = np.percentile(early, (2, 98))
     beyond = max(float(late.max() - high), float(low - late.min()), 0.0)
-    return share + 4 * min(MOST_BEYOND, beyond / max(float(high - low), part.spread / 10, NOISE))
+    return part.weight * (share + 4 * min(MOST_BEYOND, beyond / max(float(high - low), part.spread / 10, NOISE)))
 
 
 def _last(parts: list[_Part], steps: int) -> tuple[tuple[str, ...], ...]:
