@@ -20,6 +20,7 @@ from ..core.seeds import salted
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Program, Score
 from ..domains.cell import DOMAIN, IMPORT_STRING
+from ..domains.cell.cell_file import PHASES
 from ..runtime.rollouts.pool import ProcessPool
 from ..settings.evaluate import EvaluateSettings
 from .given_files import read_program
@@ -100,7 +101,7 @@ async def run_cell(settings: EvaluateSettings, *, first: Callable[[Recording], N
     Trial i of the twin is drawn from `seed` + i, mixed with the salt; `first` gets the recording of the first trial.
     Raises UsageError for a file that is not a policy, and RolloutError if the cell fails.
     """
-    require("robosuite", "a robot cell")
+    require("cell" if settings.options["mode"] == PHASES else "robosuite", "a robot cell")
     program = read_program(settings.policy, DOMAIN.contract, role="policy")
     content = settings.options["cell"]
     assert isinstance(content, dict) and isinstance(content["arm"], dict)

@@ -29,6 +29,10 @@ File = Annotated[
                               show_default=False),
 ]
 Policy = Annotated[Path, typer.Argument(help="A policy file.", metavar="POLICY.py", show_default=False)]
+Mode = Annotated[
+    str, typer.Option(metavar="increments|phases",
+                      help="What a policy's seven numbers are: increments of the hand, or phases for a planner."),
+]
 Trials = Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="The number of trials.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the twin's first trial; it counts up from there.")]
 Salt = Annotated[
@@ -87,8 +91,8 @@ def learn_colours(frames: Frames) -> None:
 
 @cell.command(cls=Command, epilog=f"Example: {EXAMPLE}")
 def run(
-    policy: Policy, file: File = None, trials: Trials = 10, seed: Seed = 0, salt: Salt = None,
-    workers: flags.Workers = None, film: Film = None, as_json: flags.AsJson = False,
+    policy: Policy, file: File = None, mode: Mode = "increments", trials: Trials = 10, seed: Seed = 0,
+    salt: Salt = None, workers: flags.Workers = None, film: Film = None, as_json: flags.AsJson = False,
 ) -> None:
     """Run a policy in the cell, through its camera and its guard, and report each trial."""
     from .. import app
@@ -102,8 +106,8 @@ def run(
     from .result_text import cell_json, describe_trials
 
     settings = build_evaluate_settings(
-        policy, IMPORT_STRING, flags={"cell": str(_path(file))}, assignments=(), episodes=trials, seed=seed,
-        salt=salt or app.new_salt(), evaluator="reference", workers=workers,
+        policy, IMPORT_STRING, flags={"cell": str(_path(file)), "mode": mode}, assignments=(), episodes=trials,
+        seed=seed, salt=salt or app.new_salt(), evaluator="reference", workers=workers,
     )
     look = None if film is None else Look(
         out=film, camera=None, size=FILM_SIZES.get(film.suffix.lower(), "800x300"), speed=None, every=None, at=None,
@@ -147,8 +151,9 @@ Name = Annotated[
 
 @cell.command(cls=Command, epilog=f"Example: {CALIBRATE_EXAMPLE}")
 def calibrate(
-    policy: Policy, file: File = None, steps: Steps = 3, trials: StepTrials = 3, by: Calibrate = By.MODEL,
-    model: Model = None, evaluator: Evaluator = "reference", seed: Seed = 0, workers: flags.Workers = None,
+    policy: Policy, file: File = None, mode: Mode = "increments", steps: Steps = 3, trials: StepTrials = 3,
+    by: Calibrate = By.MODEL, model: Model = None, evaluator: Evaluator = "reference", seed: Seed = 0,
+    workers: flags.Workers = None,
     budget_calls: flags.BudgetCalls = None, budget_tokens: flags.BudgetTokens = None,
     budget_usd: flags.BudgetUsd = None, budget_wall_s: flags.BudgetWall = None,
     require_sandbox: flags.RequireSandbox = False, runs: flags.Runs = flags.RUNS, name: Name = None,
@@ -174,7 +179,10 @@ def calibrate(
     start(
         RunArguments(
             flags=given, config=None,
-            assignments=[*(assignments or ()), f"options.cell={json.dumps(str(_path(file).absolute()))}"],
+            assignments=[
+                *(assignments or ()), f"options.cell={json.dumps(str(_path(file).absolute()))}",
+                f"options.mode={json.dumps(mode)}",
+            ],
         ),
         replay=None, loosely=False, trust=False, place=Place(runs_dir=runs, name=name),
         showing=Showing(

@@ -35,6 +35,7 @@ class Extra:
 EXTRAS: Final[Mapping[str, Extra]] = {
     "mujoco": Extra(gives="Gymnasium's MuJoCo environments, such as gym:HalfCheetah-v5", modules=("mujoco", "imageio")),
     "robosuite": Extra(gives="the Franka arm: hanoi and robosuite's own tasks", modules=("robosuite", "mujoco")),
+    "cell": Extra(gives="memento cell: the arm, and the planner of its phases", modules=("robosuite", "ruckig")),
     "kitchen": Extra(gives="kitchens that run four times as fast, with compiled loops", modules=("numba",)),
     "unity": Extra(gives="AI2-THOR in Unity as the back end of the kitchen", modules=("ai2thor",)),
     "compare": Extra(gives="the statistics of memento compare and memento report", modules=("scipy",)),

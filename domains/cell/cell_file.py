@@ -15,6 +15,10 @@ from .sensor_model import SensorModel
 
 CUBES = ("small", "medium", "large", "xlarge")
 CONTAINER = "container"
+MODES = INCREMENTS, PHASES = "increments", "phases"     # what the seven numbers of a program are
+STATUS = "phase_status"     # of the observation where they are phases: how it stands with the last one
+SAME_M, SAME_RAD = 0.002, 0.02          # a target so near to that of a phase that is over does not begin it again
+FINGERTIP_M = 0.012         # how far the fingertips reach below the point between them
 SHIPPED = Path(__file__).with_name("cells")
 
 Triple = tuple[float, float, float]
@@ -185,6 +189,22 @@ class ExecutionPart(_Table):
     yield_per_s: Annotated[float, Field(ge=0.0)] = 6.0      # share of the hand's lag that waypoints give up per second
 
 
+class PhasesPart(_Table):
+    """How phases are carried out (Γ_R of the paper): what the planner needs besides the limits, and corrections."""
+
+    jerk_m_s3: Positive = 20.0
+    turn_jerk_rad_s3: Positive = 60.0
+    clearance_m: Positive = 0.03            # between the hand, or what it holds, and what a transfer crosses
+    yaw_rad: Annotated[float, Field(gt=0.0, le=3.0)] = 1.8  # the largest yaw of a target, to either side
+    touch_n: Positive = 10.0                # a force against the motion from which it is a contact, and ends
+    arrived_m: Positive = 0.004             # a hand so near to its target has reached it
+    arrived_rad: Positive = 0.05
+    settle_s: Positive = 3.0                # after its planned end, until a phase counts as failed
+    pick_shift_m: Pair = (0.0, 0.0)         # of targets of picks, along the world's x and y
+    stack_shift_m: Pair = (0.0, 0.0)        # of targets of placings onto a cube
+    place_lower_m: float = 0.002            # of the target of place_descend, to seat the cube
+
+
 class GroundingPart(_Table):
     """Constants of the grounding."""
 
@@ -218,6 +238,7 @@ class Cell(_Table):
     objects: ObjectsPart = ObjectsPart()
     limits: LimitsPart = LimitsPart()
     execution: ExecutionPart = ExecutionPart()
+    phases: PhasesPart = PhasesPart()
     grounding: GroundingPart = GroundingPart()
     calibration: CalibrationPart = CalibrationPart()
 

@@ -1,6 +1,6 @@
 """The domain interface of a robot cell: programs of `hanoi` run unchanged, and E_R takes the evaluator's place."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +11,22 @@ from ...core.ports import Environment, Renderer, Rig, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .. import hanoi
 from ..hanoi import task
-from .cell_file import CUBES, Cell
+from .cell_file import (
+    CUBES,
+    FINGERTIP_M,
+    INCREMENTS,
+    MODES,
+    PHASES,
+    SAME_M,
+    SAME_RAD,
+    SHIPPED,
+    STATUS,
+    Cell,
+    cell_of,
+    content_of,
+    read_cell,
+)
+from .guard import COMMANDED, room
 
 # The cell in words, for models: what a calibration and a writer of evaluators know of it.
 
@@ -31,24 +46,19 @@ SUCCESS_IN_A_CELL = (
     "checked after every control step on the true state",
     "checked after every control step (on the true state in a simulated cell, as far as the camera sees in a real one)",
 )
-FINGERTIP_M = 0.012         # how far the fingertips reach below the point between them
+OF_HANOI = "The action is `[dx, dy, dz"        # where the interface of a simulation says what seven numbers do
 
 
-def rig_of(cell: Cell) -> Rig:
+def rig_of(cell: Cell, mode: str) -> Rig:
     """The rig of a calibration in this cell: only what a laboratory knows about its cell."""
-    camera, limits, execution, grounding = cell.camera, cell.limits, cell.execution, cell.grounding
+    camera, limits, grounding = cell.camera, cell.limits, cell.grounding
     note = cell.calibration.note.strip()
-    goal = "measured pose of the hand" if execution.goal_update == "achieved" else "last goal"
     description = _filled("rig", {
         "name": f"The cell is called {cell.name!r}.", "note": f" {note}" if note else "",
         "width": camera.width, "height": camera.height, "every": camera.every_steps,
         "smoothing": f"{grounding.smoothing:g}", "jump_mm": f"{1000 * grounding.jump_m:g}",
-        "goal": goal, "move_mm": f"{1000 * execution.move_per_unit_m:g}",
-        "turn": f"{execution.turn_per_unit_rad:g}", "rate": f"{execution.rate_per_s:g}",
-        "speed": f"{limits.speed_m_s:g}",
-        "full_mm": f"{1000 * 0.05 * min(limits.speed_m_s, execution.rate_per_s * execution.move_per_unit_m):.0f}",
-        "low": ", ".join(f"{value:g}" for value in limits.low_m),
-        "high": ", ".join(f"{value:g}" for value in limits.high_m),
+        "execution": (_execution_of_phases if mode == PHASES else _execution_of_increments)(cell).strip(),
+        "low": _listed(limits.low_m), "high": _listed(limits.high_m),
         "wall": limits.wall_steps, "force": f"{limits.force_n:g}", "force_steps": limits.force_steps,
         "astray_mm": f"{1000 * limits.astray_m:g}", "tilt": f"{limits.tilt_rad:g}", "trial_s": f"{limits.trial_s:g}",
         "above_mm": f"{1000 * (limits.low_m[2] - task.TABLE_HEIGHT_M):.0f}", "tips_mm": f"{1000 * FINGERTIP_M:.0f}",
@@ -56,6 +66,59 @@ def rig_of(cell: Cell) -> Rig:
     return Rig(
         description=description, bounds=dict(cell.calibration.bounds), one_at_a_time=cell.arm.kind != "twin",
     )
+
+
+def _execution_of_increments(cell: Cell) -> str:
+    limits, execution = cell.limits, cell.execution
+    goal = "measured pose of the hand" if execution.goal_update == "achieved" else "last goal"
+    return _filled("rig-increments", {
+        "goal": goal, "move_mm": f"{1000 * execution.move_per_unit_m:g}",
+        "turn": f"{execution.turn_per_unit_rad:g}", "rate": f"{execution.rate_per_s:g}",
+        "speed": f"{limits.speed_m_s:g}",
+        "full_mm": f"{1000 * 0.05 * min(limits.speed_m_s, execution.rate_per_s * execution.move_per_unit_m):.0f}",
+    })
+
+
+def _execution_of_phases(cell: Cell) -> str:
+    """In words, and its code, c_R of the paper."""
+    limits, part = cell.limits, cell.phases
+    return _filled("rig-phases", {
+        "speed": f"{limits.speed_m_s:g}", "commanded": f"{COMMANDED:g}",
+        "acceleration": f"{limits.acceleration_m_s2:g}", "braking": f"{limits.braking_m_s2:g}",
+        "jerk": f"{part.jerk_m_s3:g}", "clearance_mm": f"{1000 * part.clearance_m:g}",
+        "arrived_mm": f"{1000 * part.arrived_m:g}", "touch": f"{part.touch_n:g}", "settle_s": f"{part.settle_s:g}",
+        "pick_shift_mm": _listed(1000 * shift for shift in part.pick_shift_m),
+        "stack_shift_mm": _listed(1000 * shift for shift in part.stack_shift_m),
+        "lower_mm": f"{1000 * part.place_lower_m:g}",
+        "code": (files(__package__) / "phases.py").read_text(encoding="utf-8").strip(),
+    })
+
+
+def phases_interface(of_increments: str, cell: Cell) -> str:
+    """The interface of a policy whose seven numbers are phases: in place of what increments do."""
+    low, high = room(cell.limits)
+    part, motion = cell.phases, hanoi.MOTION
+    begin, end = of_increments.index(f"\n\n{OF_HANOI}"), of_increments.index(motion.hand)
+    here = _filled("policy-phases", {
+        "low": _listed(low), "high": _listed(high), "yaw": f"{part.yaw_rad:g}",
+        "speed": f"{COMMANDED * cell.limits.speed_m_s:g}", "gripper": motion.gripper,
+        "period_ms": f"{1000 * PERIOD_S:g}", "same_mm": f"{1000 * SAME_M:g}", "same_rad": f"{SAME_RAD:g}",
+        "arrived_mm": f"{1000 * part.arrived_m:g}", "touch": f"{part.touch_n:g}", "settle_s": f"{part.settle_s:g}",
+    })
+    return f"{of_increments[:begin]}\n{here}\n{of_increments[end:].replace('a positive `rz`', 'a positive `yaw`')}"
+
+
+def phases_evaluator_interface(of_increments: str) -> str:
+    """The interface of an evaluator of phases: what the recorded actions are, and the status of each phase."""
+    begin, end = of_increments.index("- **Actions**"), of_increments.index("- **`illegal_score`**")
+    text = of_increments[:begin] + _filled("action-phases", {}) + of_increments[end:]
+    last = "| `unseen_s` |"
+    row = f"| `{STATUS}` | (T+1, 1) | of the phase: 0 under way, 1 done, 2 ended by a contact |\n"
+    return text.replace(last, row + last)
+
+
+def _listed(numbers: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in numbers)
 
 
 def policy_interface(of_hanoi: str) -> str:
@@ -78,11 +141,21 @@ def _filled(name: str, facts: dict[str, object]) -> str:
 
 PERIOD_S = hanoi.MOTION.control_period_s
 HORIZON = 12_000
+OPTIONS = ("cell", "horizon", "mode")
 MAX_HORIZON = 1_000_000
 
 
+def _cell_of(options: Mapping[str, JSON]) -> Cell:
+    content = options["cell"]
+    assert isinstance(content, dict)
+    return cell_of(content, where="the cell")
+
+
 class CellDomain:
-    """Implements `core.ports.Domain`. Options are `cell`, a file or its content, and `horizon`, in control steps."""
+    """Implements `core.ports.Domain`.
+
+    Options are `cell`, a file or its content, `horizon`, in control steps, and `mode`: what a program's numbers are.
+    """
 
     name = "cell"
     title = "Tower of Hanoi in a robot cell: camera, grounding, guarded arm"
@@ -90,12 +163,13 @@ class CellDomain:
     evaluator_contract: Contract = hanoi.DOMAIN.evaluator_contract
 
     def options(self, given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
-        """The cell's content with all defaults, and the horizon. Raises UsageError."""
-        from .cell_file import SHIPPED, cell_of, content_of, read_cell
-
+        """The cell's content with all defaults, the horizon and the mode. Raises UsageError."""
         for key in given:
-            if key not in ("cell", "horizon"):
-                raise unknown("option of cell", key, ("cell", "horizon"))
+            if key not in OPTIONS:
+                raise unknown("option of cell", key, OPTIONS)
+        mode = given.get("mode", INCREMENTS)
+        if mode not in MODES:
+            raise UsageError(f"cell.mode cannot be {mode!r}; it must be one of {', '.join(MODES)}")
         cell, horizon = given.get("cell", str(SHIPPED / "twin.toml")), given.get("horizon", HORIZON)
         if isinstance(horizon, bool) or not isinstance(horizon, int) or not 1 <= horizon <= MAX_HORIZON:
             raise UsageError(f"cell.horizon cannot be {horizon!r}; it must be a whole number from 1 to {MAX_HORIZON}")
@@ -105,43 +179,34 @@ class CellDomain:
             content = content_of(cell_of(cell, where="cell.cell"))
         else:
             raise UsageError(f"cell.cell cannot be {cell!r}; it must be the path of a cell's file")
-        return {"cell": content, "horizon": horizon}
+        return {"cell": content, "horizon": horizon, "mode": mode}
 
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts of `hanoi` without randomisation, the interface that the cell keeps, and what a cell records."""
-        from .cell_file import cell_of
-
-        content = options["cell"]
-        assert isinstance(content, dict)
+        cell = _cell_of(options)
         given: dict[str, JSON] = {
-            "randomisation": "none", "horizon": options["horizon"],
-            "goal_update": cell_of(content, where="the cell").execution.goal_update,
+            "randomisation": "none", "horizon": options["horizon"], "goal_update": cell.execution.goal_update,
         }
         brief = hanoi.DOMAIN.brief(hanoi.DOMAIN.options(given, preset="paper"))
         simulated, here = SUCCESS_IN_A_CELL
         assert simulated in brief.task
+        policy, evaluator = policy_interface(brief.policy_interface), evaluator_interface(brief.evaluator_interface)
+        if options.get("mode") == PHASES:       # options of earlier versions have no mode
+            policy, evaluator = phases_interface(policy, cell), phases_evaluator_interface(evaluator)
         return replace(
-            brief, task=brief.task.replace(simulated, here),
-            policy_interface=policy_interface(brief.policy_interface), uncertainties=UNCERTAINTIES,
-            evaluator_interface=evaluator_interface(brief.evaluator_interface), reference_fitness="",
+            brief, task=brief.task.replace(simulated, here), policy_interface=policy, uncertainties=UNCERTAINTIES,
+            evaluator_interface=evaluator, reference_fitness="",
         )
 
     def rig(self, options: Mapping[str, JSON]) -> Rig:
         """The cell in words, the bounds of its file, and whether there is one arm: see `core.ports.Calibrating`."""
-        from .cell_file import cell_of
-
-        content = options["cell"]
-        assert isinstance(content, dict)
-        return rig_of(cell_of(content, where="the cell"))
+        return rig_of(_cell_of(options), str(options.get("mode", INCREMENTS)))
 
     def renderer(self, options: Mapping[str, JSON]) -> Renderer:
         """The camera's view and the scene of recorded trials: see `core.ports.Drawable`."""
-        from .cell_file import cell_of
         from .render import CellRenderer
 
-        content = options["cell"]
-        assert isinstance(content, dict)
-        return CellRenderer(cell=cell_of(content, where="the cell"))
+        return CellRenderer(cell=_cell_of(options))
 
     def control_period_ms(self, options: Mapping[str, JSON]) -> float:
         """The duration of a control step: see `core.ports.Periodic`."""

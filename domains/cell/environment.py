@@ -1,12 +1,13 @@
-"""A trial in a robot cell as an episode: Ψ_R makes the observation, Γ_R carries out the action."""
+"""A trial in a robot cell as an episode: Ψ_R makes the observation, Γ_R carries out the action, in either mode."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.extras import require
 from ...core.ports import Action
 from ...core.recording import Recording
 from ...core.values import JSON
@@ -14,20 +15,23 @@ from ..hanoi.recording import ACTION_SIZE, Trace
 from ..hanoi.referee import Referee
 from ..hanoi.sensors import observation_layout, observation_slices
 from . import guard as guarding
-from .cell_file import Cell, LimitsPart, cell_of
+from .cell_file import PHASES, STATUS, Cell, LimitsPart, cell_of
 from .grounding import Grounding, N
-from .guard import DeadMan
+from .guard import DeadMan, Increments
 from .hardware import PERIOD_S, Hardware, open_cell
 from .ports import ArmState, Array, Frame, Knowing, Waypoint
 from .segmenters import make_segmenter
+
+if TYPE_CHECKING:
+    from .phases import Phases
 
 # What a real cell can record of a trial: perceived poses, waypoints, forces, and how fresh the poses are.
 
 
 class TrialLog:
-    """Rows of one trial: one for its start, one per control period."""
+    """Rows of one trial: one for its start, one per control period. `status` is that of the phase, if there are any."""
 
-    def __init__(self, observation: Array) -> None:
+    def __init__(self, observation: Array, status: int | None) -> None:
         self._at = observation_slices(N)
         self._rows: dict[str, list[Any]] = {
             "seen_cube_pos": [], "seen_cube_quat": [], "seen_container_pos": [], "seen_container_quat": [],
@@ -37,10 +41,16 @@ class TrialLog:
         self._rows["waypoint_pos"].append(observation[self._at["robot0_eef_pos"]])
         self._rows["force_n"].append(np.zeros(3))
         self._rows["unseen_s"].append(np.zeros(N))
+        if status is not None:
+            self._rows[STATUS] = [status]
 
-    def add(self, observation: Array, waypoint: Array, state: ArmState, grounding: Grounding) -> None:
+    def add(
+        self, observation: Array, waypoint: Array, state: ArmState, grounding: Grounding, status: int | None,
+    ) -> None:
         """One control period."""
         self._observed(observation)
+        if status is not None:
+            self._rows[STATUS].append(status)
         self._rows["waypoint_pos"].append(waypoint)
         self._rows["force_n"].append(state.force_n)
         self._rows["unseen_s"].append(grounding.ages_s(state.time_s))
@@ -55,6 +65,14 @@ class TrialLog:
         self._rows["seen_cube_quat"].append(observation[at["cube_quat"]].reshape(N, 4))
         self._rows["seen_container_pos"].append(observation[at["boxes_pos"]].reshape(3, 3))
         self._rows["seen_container_quat"].append(observation[at["boxes_quat"]].reshape(3, 4))
+
+
+def _phases(cell: Cell) -> "Phases":
+    """What carries phases out. Raises UsageError without the planner."""
+    require("cell", "phases in a robot cell")
+    from .phases import Phases
+
+    return Phases(cell, PERIOD_S)
 
 
 READY_PERIODS = 200         # in which the first frames have to arrive
@@ -84,7 +102,10 @@ class CellEnvironment:
         self._trace = Trace(self._half_edges, control_period_s=PERIOD_S)
         self._slices = observation_slices(N)
         self._dead_man = DeadMan(self._hardware.arm.stop, limit_s=self._cell.limits.dead_man_s)
-        self.observation_layout: tuple[tuple[str, tuple[int, ...]], ...] | None = observation_layout(N)
+        phased = options.get("mode") == PHASES      # options of earlier versions have no mode
+        self._execution: Increments | Phases = _phases(self._cell) if phased else Increments(self._cell, PERIOD_S)
+        status = ((STATUS, (1,)),) if phased else ()
+        self.observation_layout: tuple[tuple[str, tuple[int, ...]], ...] | None = (*observation_layout(N), *status)
         self.action_size: int | None = ACTION_SIZE
 
     @property
@@ -99,21 +120,21 @@ class CellEnvironment:
         arm.prepare(index=index, seed=seed)
         self._hardware.begin(seed)
         self._state = self._before = arm.state()
-        self._guard = guarding.begin(self._state)
         frames = self._first_frames()
         self._grounding.begin(frames)
         self._observation = self._grounding.observe(self._state, frames[-1])
         truth = self._truth()
         self._referee.reset(*self._objects(truth))
         self._trace.begin(truth)
-        self._log = TrialLog(self._observation)
+        self._log = TrialLog(self._observation, self._execution.status)
         self._stop: guarding.Stop | None = None
         self._ended_by: str | None = None
         self._steps = 0
 
     def observe(self) -> Array:
         """The policy's observation: the arm's readings as they are, the objects as the camera sees them."""
-        return self._observation.copy()
+        status = self._execution.status
+        return self._observation.copy() if status is None else np.append(self._observation, status)
 
     def step(self, action: Action) -> str | None:
         """Carry out one action (7,), or stop; returns the reason why the episode ended, or None."""
@@ -163,11 +184,8 @@ class CellEnvironment:
         silence = self._silence()
         if silence is not None:
             return silence
-        self._guard, following = guarding.advance(
-            self._guard, command, self._state, self._before, limits=self._cell.limits,
-            execution=self._cell.execution, period_s=PERIOD_S,
-        )
-        return following
+        cubes = self._observation[self._slices["cube_pos"]].reshape(N, 3)
+        return self._execution.following(command, self._state, self._before, cubes)
 
     def _silence(self) -> guarding.Stop | None:
         if not self._dead_man.fired:
@@ -181,7 +199,8 @@ class CellEnvironment:
         ended = self._referee.look(self._state.eef_pos.tolist(), cubes)
         action = command if command.shape == (ACTION_SIZE,) else np.full(ACTION_SIZE, np.nan)
         self._trace.add(truth, action, illegal_score=self._referee.illegal_score, success=self._referee.success)
-        self._log.add(self._observation, self._guard.position, self._state, self._grounding)
+        execution = self._execution
+        self._log.add(self._observation, execution.position, self._state, self._grounding, execution.status)
         if ended is None and self._stop is not None:
             ended = "stopped"
         return "horizon" if ended is None and self._steps >= self._horizon else ended
@@ -198,7 +217,7 @@ class CellEnvironment:
             if len(frames) == self._cell.grounding.container_frames:
                 break
         self._state = self._before = self._hardware.arm.state()
-        self._guard = guarding.begin(self._state)
+        self._execution.begin(self._state)
         return frames
 
     def _truth(self) -> Array:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .cell_file import ExecutionPart, LimitsPart
+from .cell_file import Cell, ExecutionPart, LimitsPart
 from .lens import matrix_of, rotation_of, rotation_vector
 from .ports import ArmState, Array, Waypoint
 
@@ -26,7 +26,7 @@ TOUCH = 0.5                 # share of the largest force from which the hand doe
 class Stop:
     """The arm was stopped. `why` is one of the words below, `detail` one clause with numbers.
 
-    action, box, force, speed, tilt, astray, dead-man, time
+    action, box, force, speed, tilt, astray, dead-man, time; and where phases are carried out: target, phase, grip
     """
 
     why: str
@@ -69,10 +69,10 @@ def advance(
     """The next waypoint for an action (7,), or why the arm stops. `before` are the readings one period earlier."""
     if action.shape != (7,) or not np.isfinite(action).all():
         return guard, Stop(why="action", detail="the action is not seven finite numbers")
-    guard = replace(guard, forced=guard.forced + 1 if np.linalg.norm(state.force_n) > limits.force_n else 0)
-    violation = _violation(guard, state, before, limits)
-    if violation is not None:
-        return guard, violation
+    guard = pressed(guard, state, limits)
+    broken = violation(guard, state, before, limits)
+    if broken is not None:
+        return guard, broken
     action = np.clip(action, -1.0, 1.0)
     goal, goal_rotation = _goals(guard, action, state, execution)
     if execution.goal_update == "achieved":
@@ -87,7 +87,7 @@ def advance(
     lag = rotation_vector(matrix_of(state.eef_quat) @ guard.rotation.T)
     turn = _shortened(execution.rate_per_s * turn + execution.yield_per_s * lag, COMMANDED * limits.turn_rad_s)
     turning = _approached(guard.turning, turn, limits.turn_rad_s2 * period_s)
-    low, high = _room(limits)   # a hand that begins outside of it need not jump there
+    low, high = room(limits)   # a hand that begins outside of it need not jump there
     position = guard.position + period_s * velocity
     position = np.clip(position, np.minimum(low, guard.position), np.maximum(high, guard.position))
     rotation = rotation_of(period_s * turning) @ guard.rotation
@@ -109,7 +109,13 @@ def tilt_rad(rotation: Array) -> float:
     return float(np.arccos(np.clip(-rotation[2, 2], -1.0, 1.0)))
 
 
-def _violation(guard: Guarded, state: ArmState, before: ArmState, limits: LimitsPart) -> Stop | None:
+def pressed(guard: Guarded, state: ArmState, limits: LimitsPart) -> Guarded:
+    """The guard after a period with this force on the hand."""
+    return replace(guard, forced=guard.forced + 1 if np.linalg.norm(state.force_n) > limits.force_n else 0)
+
+
+def violation(guard: Guarded, state: ArmState, before: ArmState, limits: LimitsPart) -> Stop | None:
+    """The limit that the readings break, if any."""
     passed_s = state.time_s - before.time_s
     velocity = (state.eef_pos - before.eef_pos) / passed_s if passed_s > 0.0 else np.zeros(3)
     soon = state.eef_pos + AHEAD_S * velocity
@@ -155,7 +161,7 @@ def _without(wanted: Array, direction: Array) -> Array:
     return np.asarray(wanted - max(0.0, float(wanted @ direction)) * direction)
 
 
-def _room(limits: LimitsPart) -> tuple[Array, Array]:
+def room(limits: LimitsPart) -> tuple[Array, Array]:
     """The box of waypoints, (3,) and (3,): that of the hand without its margin."""
     margin = np.array(limits.margin_m)
     return np.array(limits.low_m) + margin, np.array(limits.high_m) - margin
@@ -173,7 +179,7 @@ def _admissible(
     brake = limits.braking_m_s2
     rest = limits.acceleration_m_s2 - np.sqrt(3.0) * brake
     velocity = _approached(guard.velocity, wanted, rest * period_s)
-    low, high = _room(limits)
+    low, high = room(limits)
     up = _braking_speed(high - np.maximum(guard.position, state.eef_pos), brake, period_s)
     down = _braking_speed(np.minimum(guard.position, state.eef_pos) - low, brake, period_s)
     kept = np.clip(velocity, -down, up)
@@ -197,6 +203,31 @@ def _approached(now: Array, wanted: Array, most: float) -> Array:
 def _shortened(vector: Array, most: float) -> Array:
     length = float(np.linalg.norm(vector))
     return vector if length <= most else vector * (most / length)
+
+
+class Increments:
+    """Carries out the increments of one trial after another: one call of `following` per control period."""
+
+    status: int | None = None       # there are no phases
+
+    def __init__(self, cell: Cell, period_s: float) -> None:
+        self._limits, self._execution, self._period_s = cell.limits, cell.execution, period_s
+
+    def begin(self, state: ArmState) -> None:
+        """A trial that starts in this state."""
+        self._guard = begin(state)
+
+    @property
+    def position(self) -> Array:
+        """The last waypoint (3,)."""
+        return self._guard.position
+
+    def following(self, action: Array, state: ArmState, before: ArmState, cubes: Array) -> Waypoint | Stop:
+        """The next waypoint for an action (7,), or why the arm stops. Where the cubes are has no effect."""
+        self._guard, following = advance(
+            self._guard, action, state, before, limits=self._limits, execution=self._execution, period_s=self._period_s,
+        )
+        return following
 
 
 # The dead-man's switch of an arm that moves in the world's time: without an action for too long the arm is stopped.

@@ -1,0 +1,369 @@
+"""Γ_R, as the paper has it: from a phase, a target and a grip to waypoints, by a motion planner (paper, appendix A).
+
+A phase runs with the target with which it began, until the hand rests there, meets something, or another phase is
+commanded. Every way is straight, from rest to rest, and time-optimal within the limits of speed, acceleration and jerk
+(Ruckig). Transfers rise over what stands on their way. Targets are corrected for the cell before they are planned.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from ruckig import ControlInterface, InputParameter, Ruckig, Trajectory
+
+from ..hanoi import task
+from . import guard as guarding
+from .cell_file import FINGERTIP_M, SAME_M, SAME_RAD, Cell, LimitsPart, PhasesPart
+from .guard import COMMANDED, Stop
+from .lens import matrix_of, rotation_of, rotation_vector
+from .ports import ArmState, Array, Waypoint
+
+
+class Phase(IntEnum):
+    """α, the manipulation phase: the first number of an action."""
+
+    WAIT = 0                # the hand stays where it is, as in GRASP and RELEASE
+    PICK_HOVER = 1          # a transfer: up, across and down
+    PICK_DESCEND = 2        # a straight way, as in LIFT, PLACE_DESCEND and RETREAT
+    GRASP = 3
+    LIFT = 4
+    PLACE_HOVER = 5         # a transfer
+    PLACE_DESCEND = 6
+    RELEASE = 7
+    RETREAT = 8
+
+
+STANDING = (Phase.WAIT, Phase.GRASP, Phase.RELEASE)
+TRANSFERS = (Phase.PICK_HOVER, Phase.PLACE_HOVER)
+PICKS = (Phase.PICK_HOVER, Phase.PICK_DESCEND)
+PLACES = (Phase.PLACE_HOVER, Phase.PLACE_DESCEND)
+
+UNDER_WAY, DONE, CONTACT = 0, 1, 2      # how it stands with the phase: the field `phase_status` of the observation
+
+BESIDE_M = 0.03                         # a cube whose middle is so near to a place in the plane is under it
+HELD_M = 0.03                           # a cube whose middle is so near to the point between the fingertips is held
+CORRIDOR_M = 0.10                       # half the width of the hand: what stands nearer to a transfer is in its way
+LEAD_PER_S = 4.0                        # share of the error at rest by which the waypoint leads, per second
+LEVEL_RAD_S = 0.15                      # how fast a tool that begins tilted is set upright
+SLOW_M_S, STILL_M_S = 0.01, 0.005       # of a hand and of fingers at rest
+STILL_PERIODS, LEAST_PERIODS = 3, 6     # that fingers must rest, and that a phase of the fingers takes
+TOUCHED_PERIODS = 2                     # with a force against the motion, until that is a contact
+FREE_M = 0.0005                         # fingers that closed by less did not close
+IDLE_S = 30.0                           # without a phase that was completed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One action: the phase, the target of the point between the fingertips, the share of the speed, and the grip."""
+
+    phase: Phase
+    place: Array            # (3,)
+    yaw: float              # of the hand about the vertical; 0 has the fingers move along y
+    speed: float
+    grip: float
+
+
+def read_command(action: Array) -> Command | Stop:
+    """The command of an action (7,), or why there is none."""
+    if action.shape != (7,) or not np.isfinite(action).all():
+        return Stop(why="action", detail="the action is not seven finite numbers")
+    number, speed, grip = float(action[0]), float(action[5]), float(np.clip(action[6], -1.0, 1.0))
+    if number not in tuple(Phase):
+        return Stop(why="action", detail=f"there is no phase {number:g}: they are whole numbers from 0 to {max(Phase)}")
+    phase = Phase(int(number))
+    if phase not in STANDING and not 0.0 < speed <= 1.0:
+        return Stop(why="action", detail=f"the speed of {_name(phase)} is {speed:g}; it must be above 0 and at most 1")
+    if phase is Phase.GRASP and grip <= 0.0:
+        return Stop(why="grip", detail=f"grasp came with the grip {grip:g}, with which fingers never close")
+    if phase is Phase.RELEASE and grip >= 0.0:
+        return Stop(why="grip", detail=f"release came with the grip {grip:g}, with which fingers never open")
+    return Command(phase=phase, place=action[1:4].copy(), yaw=float(action[4]), speed=speed, grip=grip)
+
+
+def outside(command: Command, limits: LimitsPart, part: PhasesPart) -> Stop | None:
+    """Why the target of a command is refused, if it is."""
+    low, high = guarding.room(limits)
+    if (command.place < low).any() or (command.place > high).any():
+        where, least, most = (", ".join(f"{value:.3f}" for value in each) for each in (command.place, low, high))
+        return Stop(
+            why="target", detail=f"the target of {_name(command.phase)}, {where}, is not between {least} and {most}",
+        )
+    if abs(command.yaw) > part.yaw_rad:
+        detail = f"the yaw of {_name(command.phase)} is {command.yaw:.2f} rad; it must be within ±{part.yaw_rad:g} rad"
+        return Stop(why="target", detail=detail)
+    return None
+
+
+def corrected(command: Command, eef: Array, cubes: Array, part: PhasesPart) -> Array:
+    """The target with the cell's corrections. Which move is made, and whether it is made again, is the policy's."""
+    place = command.place.copy()
+    if command.phase in PICKS:
+        place[:2] += part.pick_shift_m
+    if command.phase in PLACES and _onto_cube(command.place, eef, cubes):
+        place[:2] += part.stack_shift_m
+    if command.phase is Phase.PLACE_DESCEND:
+        place[2] -= part.place_lower_m
+    return place
+
+
+def _onto_cube(place: Array, eef: Array, cubes: Array) -> bool:
+    """Whether a seen cube (n, 3) that is not in the hand is under a place."""
+    beside = np.linalg.norm(cubes[:, :2] - place[:2], axis=1) < BESIDE_M
+    return bool((beside & (cubes[:, 2] < place[2]) & ~_held(eef, cubes)).any())
+
+
+def _held(eef: Array, cubes: Array) -> Array:
+    return np.asarray(np.linalg.norm(cubes - eef, axis=1) < HELD_M)
+
+
+def corners(
+    phase: Phase, start: Array, goal: Array, eef: Array, cubes: Array, half_edges: Sequence[float], clearance_m: float,
+) -> list[Array]:
+    """The ends of the straight ways to a goal: a transfer rises over every seen cube (n, 3) near to its way."""
+    way = goal[:2] - start[:2]
+    if phase not in TRANSFERS or np.hypot(*way) < BESIDE_M:
+        return [goal]
+    half, held = np.array(half_edges), _held(eef, cubes)
+    share = np.clip((cubes[:, :2] - start[:2]) @ way / (way @ way), 0.0, 1.0)
+    near = np.linalg.norm(start[:2] + share[:, None] * way - cubes[:, :2], axis=1) < CORRIDOR_M
+    tops = (cubes[:, 2] + half)[near & ~held]
+    hanging = max([FINGERTIP_M, *(eef[2] - cubes[:, 2] + half)[held]])
+    height = max(start[2], goal[2], tops.max(initial=task.TABLE_HEIGHT_M) + hanging + clearance_m)
+    return [np.append(start[:2], height), np.append(goal[:2], height), goal]
+
+
+# The planner.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leg:
+    """A straight way; its trajectory is of the metres along it and of the yaw turned."""
+
+    start: Array            # (3,)
+    direction: Array        # (3,), of length 1; zeros for a turn in place
+    yaw: float
+    trajectory: Any         # of Ruckig
+
+    def at(self, time_s: float) -> tuple[Array, float]:
+        """The place (3,) and the yaw at a time."""
+        (along, turned), _, _ = self.trajectory.at_time(time_s)
+        return self.start + along * self.direction, self.yaw + turned
+
+
+def planned(
+    start: Array, goal: Array, yaw: float, goal_yaw: float, speed: float, limits: LimitsPart, part: PhasesPart,
+) -> Leg:
+    """The fastest way from rest to rest. It brakes as gently as before a border, so that the hand does not swing."""
+    way = goal - start
+    length = float(np.linalg.norm(way))
+    given = _bounded(limits, part, speed)
+    given.target_position = [length, goal_yaw - yaw]
+    direction = way / length if length > 0.0 else way
+    return Leg(start=start, direction=direction, yaw=yaw, trajectory=_fastest(given))
+
+
+def braked(leg: Leg, time_s: float, limits: LimitsPart, part: PhasesPart, *, at_once: bool) -> Leg:
+    """The leg that comes to rest from here, on the same line; `at_once` without a limit of jerk."""
+    given = _bounded(limits, part, 1.0)
+    given.control_interface = ControlInterface.Velocity
+    given.current_position, given.current_velocity, given.current_acceleration = leg.trajectory.at_time(time_s)
+    given.target_velocity = [0.0, 0.0]
+    given.min_acceleration = [-limits.acceleration_m_s2, -limits.turn_rad_s2]
+    if at_once:
+        given.current_acceleration, given.max_jerk = [0.0, 0.0], [np.inf, np.inf]
+    return replace(leg, trajectory=_fastest(given))
+
+
+def _bounded(limits: LimitsPart, part: PhasesPart, speed: float) -> Any:
+    given = InputParameter(2)
+    given.max_velocity = [COMMANDED * limits.speed_m_s * speed, COMMANDED * limits.turn_rad_s * speed]
+    given.max_acceleration = [limits.acceleration_m_s2, limits.turn_rad_s2]
+    given.min_acceleration = [-limits.braking_m_s2, -limits.turn_rad_s2]
+    given.max_jerk = [part.jerk_m_s3, part.turn_jerk_rad_s3]
+    return given
+
+
+def _fastest(given: Any) -> Any:
+    trajectory = Trajectory(2)
+    Ruckig(2).calculate(given, trajectory)      # raises for a state without a way, which `outside` leaves none of
+    return trajectory
+
+
+# The execution.
+
+
+class Phases:
+    """Carries out the phases of one trial after another: one call of `following` per control period."""
+
+    def __init__(self, cell: Cell, period_s: float) -> None:
+        self._limits, self._part, self._half_edges = cell.limits, cell.phases, cell.objects.half_edges_m
+        self._period_s = period_s
+        self.status: int | None = DONE
+
+    def begin(self, state: ArmState) -> None:
+        """A trial that starts in this state, in which the hand waits."""
+        self._guard = guarding.begin(state)
+        self._place, self._yaw = state.eef_pos.copy(), _yaw_of(state)       # where the plan has the hand
+        self._lead = np.zeros(3)        # how far the waypoint is ahead of it, against a hand that hangs
+        self._tilt = rotation_vector(self._guard.rotation @ _upright(self._yaw).T)
+        self._command: Command | None = None
+        self._target = self._place
+        self._leg: Leg | None = None
+        self._corners: list[Array] = []
+        self._direction = np.zeros(3)
+        self._open_m = float(state.gripper_qpos[0])     # of the fingers when they were told to close
+        self._time_s, self._waited, self._idle, self._still = 0.0, 0, 0, 0
+        self._touched, self._met, self._closing = 0, False, False
+        self.status = DONE
+
+    @property
+    def position(self) -> Array:
+        """The last waypoint (3,)."""
+        return self._guard.position
+
+    def following(self, action: Array, state: ArmState, before: ArmState, cubes: Array) -> Waypoint | Stop:
+        """The next waypoint for an action (7,), or why the arm stops; cubes (n, 3) are as the camera sees them."""
+        command = read_command(action)
+        if isinstance(command, Stop):
+            return command
+        self._guard = guarding.pressed(self._guard, state, self._limits)
+        stop = guarding.violation(self._guard, state, before, self._limits)
+        if stop is None and self._leg is None and self._begins(command):
+            stop = self._start(command, state, cubes)
+        elif self._command is not None and command.phase is not self._command.phase and self._leg is not None:
+            self._brake(at_once=False)
+        if stop is None:
+            self._grip(command.grip, state)
+            self._advance(state)
+            stop = self._settle(state, before)
+        return stop or self._waypoint(command.grip)
+
+    def _begins(self, command: Command) -> bool:
+        active = self._command
+        if active is None or command.phase is not active.phase:
+            return True
+        if command.phase in STANDING or self.status == UNDER_WAY:
+            return False
+        return bool(np.linalg.norm(command.place - active.place) > SAME_M or abs(command.yaw - active.yaw) > SAME_RAD)
+
+    def _start(self, command: Command, state: ArmState, cubes: Array) -> Stop | None:
+        self._command, self.status, self._waited, self._still = command, UNDER_WAY, 0, 0
+        self._touched, self._met = 0, False
+        if command.phase in STANDING:
+            return None
+        stop = outside(command, self._limits, self._part)
+        if stop is not None:
+            return stop
+        low, high = guarding.room(self._limits)
+        self._target = np.clip(corrected(command, state.eef_pos, cubes, self._part), low, high)
+        self._corners = corners(
+            command.phase, self._place, self._target, state.eef_pos, cubes, self._half_edges, self._part.clearance_m,
+        )
+        highest = max(corner[2] for corner in self._corners)
+        if highest > high[2]:
+            detail = f"{_name(command.phase)} needs a height of {highest:.3f} m, and the arm goes up to {high[2]:.3f} m"
+            return Stop(why="target", detail=detail)
+        self._next_leg()
+        return None
+
+    def _next_leg(self) -> None:
+        command, goal = self._command, self._corners.pop(0)
+        assert command is not None
+        yaw = self._yaw if len(self._corners) > 1 else command.yaw      # it rises first, and turns on the way
+        self._leg = planned(self._place, goal, self._yaw, yaw, command.speed, self._limits, self._part)
+        self._direction, self._time_s = self._leg.direction, 0.0
+
+    def _brake(self, *, at_once: bool) -> None:
+        """Come to rest on the present leg; the phase is over, but for a contact."""
+        assert self._leg is not None
+        self._leg = braked(self._leg, self._time_s, self._limits, self._part, at_once=at_once)
+        self._time_s, self._corners = 0.0, []
+        if not at_once:
+            self._command = None
+
+    def _grip(self, grip: float, state: ArmState) -> None:
+        if grip > 0.0 and not self._closing:
+            self._open_m = float(state.gripper_qpos[0])
+        self._closing = self._closing if grip == 0.0 else grip > 0.0
+
+    def _advance(self, state: ArmState) -> None:
+        """One period along the leg."""
+        against = -float(state.force_n @ self._direction) > self._part.touch_n
+        self._touched = self._touched + 1 if against else 0
+        met, self._met = self._met, self._met or self._touched >= TOUCHED_PERIODS
+        if self._leg is None:
+            return
+        if self._met and not met and self._command is not None:
+            self._brake(at_once=True)
+        self._time_s += self._period_s
+        self._place, self._yaw = self._leg.at(self._time_s)
+        if self._time_s >= self._leg.trajectory.duration:
+            self._leg = None
+            if self._corners:
+                self._next_leg()
+
+    def _settle(self, state: ArmState, before: ArmState) -> Stop | None:
+        """Whether the phase is over, once its way is; or why it never will be."""
+        self._idle = 0 if self.status else self._idle + 1
+        if self._idle * self._period_s > IDLE_S:
+            return Stop(why="phase", detail=f"no phase was completed for {IDLE_S:g} s")
+        command = self._command
+        if self._leg is not None or command is None:
+            return None
+        error = self._place - state.eef_pos
+        far = float(np.linalg.norm(error))
+        self._lead += LEAD_PER_S * self._period_s * error * min(1.0, self._limits.leash_m / max(far, 1e-9))
+        self._lead *= min(1.0, self._limits.leash_m / max(float(np.linalg.norm(self._lead)), 1e-9))
+        if self.status != UNDER_WAY:
+            return None
+        self._waited += 1
+        slow = bool(np.linalg.norm(state.eef_pos - before.eef_pos) < SLOW_M_S * self._period_s)
+        if command.phase in STANDING:
+            self._still = self._still + 1 if np.abs(state.gripper_qvel).max() < STILL_M_S else 0
+            if self._still >= STILL_PERIODS and self._waited >= LEAST_PERIODS and not self._stuck(state):
+                self.status = DONE
+        elif self._met and slow:
+            self._lead += self._place - state.eef_pos       # it rests here: the waypoint stays what it was
+            self._place, self.status = state.eef_pos.copy(), CONTACT
+        elif far < self._part.arrived_m and slow and abs(self._yaw - _yaw_of(state)) < self._part.arrived_rad:
+            self.status = DONE
+        return self._late(command, state, far) if self._waited * self._period_s > self._part.settle_s else None
+
+    def _stuck(self, state: ArmState) -> bool:
+        """Whether fingers that were told to close are as open as before."""
+        command = self._command
+        closing = command is not None and command.phase is Phase.GRASP
+        return closing and bool(state.gripper_qpos[0] > self._open_m - FREE_M)
+
+    def _late(self, command: Command, state: ArmState, far: float) -> Stop | None:
+        if self.status != UNDER_WAY:
+            return None
+        name, limit_s = _name(command.phase), self._part.settle_s
+        if command.phase in STANDING:
+            apart = f"they are {1000 * np.ptp(state.gripper_qpos):.0f} mm apart"
+            what = "close" if self._stuck(state) else "come to rest"
+            return Stop(why="grip", detail=f"the fingers did not {what} within {limit_s:g} s of {name}: {apart}")
+        detail = f"the hand was {1000 * far:.0f} mm from the target of {name} {limit_s:g} s after its planned end"
+        return Stop(why="phase", detail=detail)
+
+    def _waypoint(self, grip: float) -> Waypoint:
+        self._tilt *= max(0.0, 1.0 - LEVEL_RAD_S * self._period_s / max(float(np.linalg.norm(self._tilt)), 1e-9))
+        place = np.clip(self._place + self._lead, self._limits.low_m, self._limits.high_m)
+        self._guard = replace(self._guard, position=place, rotation=rotation_of(self._tilt) @ _upright(self._yaw))
+        return Waypoint(position=place, rotation=self._guard.rotation, grip=grip)
+
+
+def _name(phase: Phase) -> str:
+    return phase.name.lower()
+
+
+def _upright(yaw: float) -> Array:
+    """The rotation of a hand that points straight down."""
+    return rotation_of(np.array([0.0, 0.0, yaw])) @ np.diag([1.0, -1.0, -1.0])
+
+
+def _yaw_of(state: ArmState) -> float:
+    rotation = matrix_of(state.eef_quat)
+    return float(np.arctan2(rotation[1, 0], rotation[0, 0]))
