@@ -49,6 +49,7 @@ class Evaluator:
             "force_peak_while": run.situation(int(run.force.argmax())),
             "force_peak_descending_open_n": _round(run.peak(run.opening)),
             "force_peak_descending_held_n": _round(run.peak(~run.opening)),
+            **run.phases(),
             "waypoint_lag_mm": _spread(run.lag),
             "seconds": _round(run.period * (len(run.eef) - 1)),
             "seconds_per_placing": _round(run.period * (len(run.eef) - 1) / len(placed)) if placed else None,
@@ -76,7 +77,9 @@ class _Run:
         self.lag = 1000 * np.linalg.norm(np.asarray(trajectory["waypoint_pos"], dtype=float) - self.eef, axis=1)
         self.unseen = np.asarray(trajectory["unseen_s"], dtype=float)
         grip = np.asarray(trajectory["actions"], dtype=float).reshape(-1, 7)[:, 6]
-        self.closing = np.concatenate([grip > 0, [False]])[: len(self.eef)]
+        told = np.maximum.accumulate(np.where(grip != 0.0, np.arange(len(grip)), -1))     # 0 keeps the last command
+        self.closing = np.concatenate([(told >= 0) & (grip[told] > 0), [False]])[: len(self.eef)]
+        self.status = np.asarray(trajectory.get("phase_status", []), dtype=float).ravel()
         self.opening = ~self.closing
         self.descending = np.concatenate([[False], np.diff(self.eef[:, 2]) < -0.0005])
         self.moving = np.concatenate([[False], np.linalg.norm(np.diff(self.eef, axis=0), axis=1) > 0.0005])
@@ -98,6 +101,12 @@ class _Run:
                 "held": self.holds(cube, shut),
             })
         return found
+
+    def phases(self) -> dict[str, int]:
+        """How many phases were completed, and how many a contact ended, where phases are carried out."""
+        ended = self.status[1:][(self.status[1:] > 0.0) & (self.status[:-1] == 0.0)]
+        names = {"phases_done": 1.0, "phases_ended_by_contact": 2.0}
+        return {name: int((ended == status).sum()) for name, status in names.items()} if len(self.status) else {}
 
     def holds(self, cube: int, row: int) -> bool:
         """Whether the fingers are as far apart as this cube is wide."""

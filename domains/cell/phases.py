@@ -45,6 +45,8 @@ UNDER_WAY, DONE, CONTACT = 0, 1, 2      # how it stands with the phase: the fiel
 BESIDE_M = 0.03                         # a cube whose middle is so near to a place in the plane is under it
 HELD_M = 0.03                           # a cube whose middle is so near to the point between the fingertips is held
 CORRIDOR_M = 0.10                       # half the width of the hand: what stands nearer to a transfer is in its way
+BRAKE_PER_M = 110.0                     # m/s² per metre from a target to the border of the box behind it
+LEAST_BRAKE_M_S2 = 0.05                 # where a cell leaves no margin
 LEAD_PER_S = 4.0                        # share of the error at rest by which the waypoint leads, per second
 LEVEL_RAD_S = 0.15                      # how fast a tool that begins tilted is set upright
 SLOW_M_S, STILL_M_S = 0.01, 0.005       # of a hand and of fingers at rest
@@ -155,12 +157,13 @@ class Leg:
 def planned(
     start: Array, goal: Array, yaw: float, goal_yaw: float, speed: float, limits: LimitsPart, part: PhasesPart,
 ) -> Leg:
-    """The fastest way from rest to rest. It brakes as gently as before a border, so that the hand does not swing."""
+    """The fastest way from rest to rest. It brakes gently, so that the hand does not swing, and more so at a border."""
     way = goal - start
     length = float(np.linalg.norm(way))
+    direction = way / length if length > 0.0 else way
     given = _bounded(limits, part, speed)
     given.target_position = [length, goal_yaw - yaw]
-    direction = way / length if length > 0.0 else way
+    given.min_acceleration = [-_braking(goal, direction, limits), -limits.turn_rad_s2]
     return Leg(start=start, direction=direction, yaw=yaw, trajectory=_fastest(given))
 
 
@@ -170,17 +173,23 @@ def braked(leg: Leg, time_s: float, limits: LimitsPart, part: PhasesPart, *, at_
     given.control_interface = ControlInterface.Velocity
     given.current_position, given.current_velocity, given.current_acceleration = leg.trajectory.at_time(time_s)
     given.target_velocity = [0.0, 0.0]
-    given.min_acceleration = [-limits.acceleration_m_s2, -limits.turn_rad_s2]
     if at_once:
         given.current_acceleration, given.max_jerk = [0.0, 0.0], [np.inf, np.inf]
     return replace(leg, trajectory=_fastest(given))
+
+
+def _braking(goal: Array, direction: Array, limits: LimitsPart) -> float:
+    """With at most 2 m / (T (T + period)) a hand that will rest m before a border is never T before crossing it."""
+    left = np.where(direction > 0.0, limits.high_m - goal, goal - limits.low_m)
+    share = np.maximum(np.abs(direction), 1e-9)
+    return float(np.clip(BRAKE_PER_M * (left / share).min(), LEAST_BRAKE_M_S2, limits.braking_m_s2))
 
 
 def _bounded(limits: LimitsPart, part: PhasesPart, speed: float) -> Any:
     given = InputParameter(2)
     given.max_velocity = [COMMANDED * limits.speed_m_s * speed, COMMANDED * limits.turn_rad_s * speed]
     given.max_acceleration = [limits.acceleration_m_s2, limits.turn_rad_s2]
-    given.min_acceleration = [-limits.braking_m_s2, -limits.turn_rad_s2]
+    given.min_acceleration = [-limits.acceleration_m_s2, -limits.turn_rad_s2]
     given.max_jerk = [part.jerk_m_s3, part.turn_jerk_rad_s3]
     return given
 
