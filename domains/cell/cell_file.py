@@ -17,6 +17,7 @@ CUBES = ("small", "medium", "large", "xlarge")
 CONTAINER = "container"
 MODES = INCREMENTS, PHASES = "increments", "phases"     # what the seven numbers of a program are
 STATUS = "phase_status"     # of the observation where they are phases: how it stands with the last one
+LEAST_SPEED = 0.01          # of a phase, as a share of the planner's
 SAME_M, SAME_RAD = 0.002, 0.02          # a target so near to that of a phase that is over does not begin it again
 FINGERTIP_M = 0.012         # how far the fingertips reach below the point between them
 SHIPPED = Path(__file__).with_name("cells")

@@ -15,6 +15,7 @@ from .cell_file import (
     CUBES,
     FINGERTIP_M,
     INCREMENTS,
+    LEAST_SPEED,
     MODES,
     PHASES,
     SAME_M,
@@ -103,6 +104,7 @@ def phases_interface(of_increments: str, cell: Cell) -> str:
         "low": _listed(low), "high": _listed(high), "yaw": f"{part.yaw_rad:g}",
         "speed": f"{COMMANDED * cell.limits.speed_m_s:g}", "gripper": motion.gripper,
         "period_ms": f"{1000 * PERIOD_S:g}", "same_mm": f"{1000 * SAME_M:g}", "same_rad": f"{SAME_RAD:g}",
+        "least": LEAST_SPEED,
         "arrived_mm": f"{1000 * part.arrived_m:g}", "touch": f"{part.touch_n:g}", "settle_s": f"{part.settle_s:g}",
     })
     return f"{of_increments[:begin]}\n{here}\n{of_increments[end:].replace('a positive `rz`', 'a positive `yaw`')}"

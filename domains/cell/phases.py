@@ -15,7 +15,7 @@ from ruckig import ControlInterface, InputParameter, Ruckig, Trajectory
 
 from ..hanoi import task
 from . import guard as guarding
-from .cell_file import FINGERTIP_M, SAME_M, SAME_RAD, Cell, LimitsPart, PhasesPart
+from .cell_file import FINGERTIP_M, LEAST_SPEED, SAME_M, SAME_RAD, Cell, LimitsPart, PhasesPart
 from .guard import COMMANDED, Stop
 from .lens import matrix_of, rotation_of, rotation_vector
 from .ports import ArmState, Array, Waypoint
@@ -53,7 +53,8 @@ SLOW_M_S, STILL_M_S = 0.01, 0.005       # of a hand and of fingers at rest
 STILL_PERIODS, LEAST_PERIODS = 3, 6     # that fingers must rest, and that a phase of the fingers takes
 TOUCHED_PERIODS = 2                     # with a force against the motion, until that is a contact
 FREE_M = 0.0005                         # fingers that closed by less did not close
-IDLE_S = 30.0                           # without a phase that was completed
+MOST_S = 600.0                          # of one phase; Ruckig computes none of hours
+INTERRUPTIONS = 20                      # in a row, without a phase that was completed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +76,8 @@ def read_command(action: Array) -> Command | Stop:
     if number not in tuple(Phase):
         return Stop(why="action", detail=f"there is no phase {number:g}: they are whole numbers from 0 to {max(Phase)}")
     phase = Phase(int(number))
-    if phase not in STANDING and not 0.0 < speed <= 1.0:
-        return Stop(why="action", detail=f"the speed of {_name(phase)} is {speed:g}; it must be above 0 and at most 1")
+    if phase not in STANDING and not LEAST_SPEED <= speed <= 1.0:
+        return Stop(why="action", detail=f"the speed of {_name(phase)} is {speed:g}, not from {LEAST_SPEED} to 1")
     if phase is Phase.GRASP and grip <= 0.0:
         return Stop(why="grip", detail=f"grasp came with the grip {grip:g}, with which fingers never close")
     if phase is Phase.RELEASE and grip >= 0.0:
@@ -196,7 +197,7 @@ def _bounded(limits: LimitsPart, part: PhasesPart, speed: float) -> Any:
 
 def _fastest(given: Any) -> Any:
     trajectory = Trajectory(2)
-    Ruckig(2).calculate(given, trajectory)      # raises for a state without a way, which `outside` leaves none of
+    Ruckig(2).calculate(given, trajectory)
     return trajectory
 
 
@@ -218,12 +219,11 @@ class Phases:
         self._lead = np.zeros(3)        # how far the waypoint is ahead of it, against a hand that hangs
         self._tilt = rotation_vector(self._guard.rotation @ _upright(self._yaw).T)
         self._command: Command | None = None
-        self._target = self._place
         self._leg: Leg | None = None
-        self._corners: list[Array] = []
+        self._legs: list[Leg] = []      # that follow it
         self._direction = np.zeros(3)
         self._open_m = float(state.gripper_qpos[0])     # of the fingers when they were told to close
-        self._time_s, self._waited, self._idle, self._still = 0.0, 0, 0, 0
+        self._time_s, self._waited, self._interrupted, self._still = 0.0, 0, 0, 0
         self._touched, self._met, self._closing = 0, False, False
         self.status = DONE
 
@@ -258,39 +258,59 @@ class Phases:
         return bool(np.linalg.norm(command.place - active.place) > SAME_M or abs(command.yaw - active.yaw) > SAME_RAD)
 
     def _start(self, command: Command, state: ArmState, cubes: Array) -> Stop | None:
+        self._interrupted += self._command is not None and self.status == UNDER_WAY
         self._command, self.status, self._waited, self._still = command, UNDER_WAY, 0, 0
         self._touched, self._met = 0, False
+        if self._interrupted > INTERRUPTIONS:
+            return Stop(why="phase", detail=f"{self._interrupted} phases in a row were interrupted before their ends")
         if command.phase in STANDING:
             return None
         stop = outside(command, self._limits, self._part)
         if stop is not None:
             return stop
         low, high = guarding.room(self._limits)
-        self._target = np.clip(corrected(command, state.eef_pos, cubes, self._part), low, high)
-        self._corners = corners(
-            command.phase, self._place, self._target, state.eef_pos, cubes, self._half_edges, self._part.clearance_m,
+        goal = np.clip(corrected(command, state.eef_pos, cubes, self._part), low, high)
+        ends = corners(
+            command.phase, self._place, goal, state.eef_pos, cubes, self._half_edges, self._part.clearance_m,
         )
-        highest = max(corner[2] for corner in self._corners)
+        highest = max(end[2] for end in ends)
         if highest > high[2]:
             detail = f"{_name(command.phase)} needs a height of {highest:.3f} m, and the arm goes up to {high[2]:.3f} m"
             return Stop(why="target", detail=detail)
+        takes_s = self._least_s(command, ends)
+        if takes_s > MOST_S:
+            detail = f"{_name(command.phase)} would take {takes_s:.0f} s at a speed of {command.speed:g}"
+            return Stop(why="target", detail=detail)
+        self._legs = self._planned(command, ends)
         self._next_leg()
         return None
 
+    def _least_s(self, command: Command, ends: list[Array]) -> float:
+        """A time that the ways to these ends take at least."""
+        way = np.linalg.norm(np.diff([self._place, *ends], axis=0), axis=1).sum() / self._limits.speed_m_s
+        turn = abs(command.yaw - self._yaw) / self._limits.turn_rad_s
+        return float(max(way, turn)) / (COMMANDED * command.speed)
+
+    def _planned(self, command: Command, ends: list[Array]) -> list[Leg]:
+        """The legs to these ends, one after another. A transfer rises first, and turns on its way across."""
+        legs, start, yaw = [], self._place, self._yaw
+        for number, end in enumerate(ends):
+            turned = yaw if number == 0 and len(ends) > 1 else command.yaw
+            legs.append(planned(start, end, yaw, turned, command.speed, self._limits, self._part))
+            start, yaw = end, turned
+        return legs
+
     def _next_leg(self) -> None:
-        command, goal = self._command, self._corners.pop(0)
-        assert command is not None
-        yaw = self._yaw if len(self._corners) > 1 else command.yaw      # it rises first, and turns on the way
-        self._leg = planned(self._place, goal, self._yaw, yaw, command.speed, self._limits, self._part)
-        self._direction, self._time_s = self._leg.direction, 0.0
+        self._leg, self._time_s = self._legs.pop(0), 0.0
+        self._direction = self._leg.direction
 
     def _brake(self, *, at_once: bool) -> None:
         """Come to rest on the present leg; the phase is over, but for a contact."""
         assert self._leg is not None
         self._leg = braked(self._leg, self._time_s, self._limits, self._part, at_once=at_once)
-        self._time_s, self._corners = 0.0, []
+        self._time_s, self._legs = 0.0, []
         if not at_once:
-            self._command = None
+            self._command, self._interrupted = None, self._interrupted + 1
 
     def _grip(self, grip: float, state: ArmState) -> None:
         if grip > 0.0 and not self._closing:
@@ -310,14 +330,12 @@ class Phases:
         self._place, self._yaw = self._leg.at(self._time_s)
         if self._time_s >= self._leg.trajectory.duration:
             self._leg = None
-            if self._corners:
+            if self._legs:
                 self._next_leg()
 
     def _settle(self, state: ArmState, before: ArmState) -> Stop | None:
         """Whether the phase is over, once its way is; or why it never will be."""
-        self._idle = 0 if self.status else self._idle + 1
-        if self._idle * self._period_s > IDLE_S:
-            return Stop(why="phase", detail=f"no phase was completed for {IDLE_S:g} s")
+        self._interrupted = 0 if self.status else self._interrupted
         command = self._command
         if self._leg is not None or command is None:
             return None

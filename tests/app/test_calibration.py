@@ -89,3 +89,18 @@ async def test_a_calibration_is_carried_out_shown_and_repeated_without_the_model
     out, _ = await finish(await start(runs, "show", "one"))
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "* init/0 0.2 0.0 0/1 0.00 horizon" in lines and "g2/calibrate/0 0.3 0.1 0/1 0.00 horizon" in lines
+
+
+@pytest.mark.slow
+async def test_a_calibration_of_phases_shows_the_code_that_carries_them_out(
+    runs: Runs, asked: list[str], tmp_path: Path
+) -> None:
+    text = POLICY.replace("[0.0, SIDE, LIFT, 0.0, 0.0, 0.0, -1.0]", "[4, SIDE, 0.0, 0.8 + LIFT, 0.0, 1.0, -1.0]")
+    (tmp_path / "policy.py").write_text(text, "utf-8")
+    async with serving(lambda number, prompt: Act(text='{"LIFT": 0.25}')) as service:
+        more = ["--mode", "phases", "--steps", "1", "--model", service.model, "--name", "phases"]
+        result = await call(runs, *asked, *more)
+        [prompt] = service.prompts
+    assert result["status"] == "done" and "class Phases:" in prompt and "[phase, x, y, z, yaw, speed, g]" in prompt
+    [first, second] = of(runs.facts("phases"), EpisodeEnded)
+    assert first.episode.fault is None and (first.episode.steps, second.episode.steps) == (4, 4)

@@ -119,6 +119,7 @@ def test_waypoints_keep_box_speed_and_acceleration(start, commands, follows) -> 
     (action(Phase.PICK_HOVER, [0.9, 0.0, 1.0]), "target", "pick_hover, 0.900, 0.000, 1.000, is not between"),
     (action(Phase.PLACE_DESCEND, [0.0, 0.0, 0.7]), "target", "place_descend"),
     (action(Phase.LIFT, [1e300, 0.0, 1.0]), "target", "lift"),
+    (action(Phase.LIFT, speed=1e-300), "action", "the speed of lift is 1e-300, not from 0.01 to 1"),
     (action(Phase.LIFT, yaw=3.0), "target", "the yaw of lift is 3.00 rad"),
 ])
 def test_a_wrong_command_stops_the_arm_with_a_sentence(command: np.ndarray, why: str, sentence: str) -> None:
@@ -163,9 +164,15 @@ def test_phases_that_interrupt_each_other_for_ever_stop_the_arm() -> None:
     for step in range(1000):
         following = arm.step(action(Phase.LIFT if step % 2 else Phase.RETREAT, [0.1, 0.2, 0.95]))
         if isinstance(following, Stop):
-            assert following.why == "phase" and "no phase was completed" in following.detail
+            assert following.why == "phase" and "phases in a row were interrupted" in following.detail
             return
     pytest.fail("it was never stopped")
+
+
+def test_a_way_that_would_take_hours_is_refused() -> None:
+    slow = CELL.model_copy(update={"limits": LIMITS.model_copy(update={"speed_m_s": 1e-6})})
+    stop = Arm(cell=slow).step(action(Phase.LIFT, HIGHER))
+    assert isinstance(stop, Stop) and stop.detail == "lift would take 71429 s at a speed of 1"
 
 
 def test_targets_are_corrected_for_the_cell() -> None:

@@ -92,6 +92,20 @@ def test_an_opening_before_the_end_makes_a_placing() -> None:
     assert (slow["placings"], slow["in_hand_at_end"]) == (0, 1)
 
 
+def test_a_command_of_0_keeps_the_grip() -> None:
+    given = execution()
+    given["actions"][6:40, 6] = 0.0
+    assert evaluate(given) == evaluate(execution())
+
+
+def test_phases_are_counted_where_there_are_any() -> None:
+    given = execution()
+    assert "phases_done" not in evaluate(given)[1]
+    given["phase_status"] = np.array([1, 0, 0, 1, 0, 0, 2, 2, *[0] * 53], dtype=float)[:, None]
+    _, metrics = evaluate(given)
+    assert (metrics["phases_done"], metrics["phases_ended_by_contact"]) == (1, 1)
+
+
 def test_a_cube_lost_on_the_way_is_dropped() -> None:
     given = execution()
     given["gripper_qpos"][30:] = 0.0
