@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.domains.cell import DOMAIN, IMPORT_STRING
-from memento.domains.cell.cell_file import SHIPPED, Cell, cell_of, content_of, read_cell
+from memento.domains.cell.cell_file import INCREMENTS, SHIPPED, Cell, cell_of, content_of, read_cell
 from memento.domains.cell.domain import rig_of
 from memento.memory.run_status import RunStatus
 from memento.tui.lines import _is_ungraded
@@ -43,7 +43,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_calibration_knows_where_the_fingertips_end_and_who_judges(cell: Cell) -> None:
-    words = rig_of(cell).description
+    words = rig_of(cell, INCREMENTS).description
     assert "cannot go lower than 15 mm above it; the fingertips themselves reach about 12 mm below that point" in words
     task = DOMAIN.brief(DOMAIN.options({}, preset="quick")).task
     assert "on the true state in a simulated cell, as far as the camera sees in a real one" in task
