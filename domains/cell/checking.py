@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from ..hanoi import task
 from . import guard as guarding
 from .cell_file import CUBES, Cell, cell_of
 from .fitting import CubeFit
-from .grounding import Grounding
+from .grounding import Grounding, Scenery, about_z
+from .guard import room
 from .hardware import PERIOD_S, Hardware, open_cell
 from .lens import rotation_vector
 from .ports import Array, Frame
@@ -26,7 +28,7 @@ from .segmenters import make_segmenter
 
 WAIT_PERIODS = 100          # for the first frames
 LEVEL_M, LEVEL_RAD = 0.01, 0.02     # how far the table may be from where the file says
-PLACE_M = 0.03              # and a container
+APART_M = 0.16              # and the holes from each other: a plate, and a finger's width on each side
 SIZE_M = 0.003              # and a cube's half-edge
 REACHED_M = 0.01
 LEAST_PIXELS = 30           # of a class in an image
@@ -61,14 +63,7 @@ def check(cell: Cell, hardware: Hardware, *, seed: int = 0) -> Iterator[Finding]
             yield Finding(what="table and containers", ok=False, found=str(error))
             return
         yield _table(grounding)
-        away = np.linalg.norm(scenery.containers[:, :2] - np.array(task.CONTAINER_XY_M), axis=1)
-        yield Finding(
-            what="containers", ok=bool(away.max() < PLACE_M),
-            found=", ".join(
-                f"{name} {1000 * off:.0f} mm and {np.degrees(yaw):.0f} degrees from its place"
-                for name, off, yaw in zip(task.CONTAINERS, away, scenery.yaws_rad, strict=True)
-            ),
-        )
+        yield _containers(cell, scenery)
         fits = grounding.look(frames[-1])
         for name, half_m, fit in zip(CUBES, cell.objects.half_edges_m, fits, strict=True):
             yield _cube(name, half_m, fit)
@@ -117,6 +112,24 @@ def _table(grounding: Grounding) -> Finding:
         what="table", ok=abs(rise) < LEVEL_M and turn < LEVEL_RAD,
         found=f"the camera was corrected by {1000 * rise:.1f} mm in height and {1000 * turn:.1f} mrad",
     )
+
+
+def _containers(cell: Cell, scenery: Scenery) -> Finding:
+    """Where the containers are: anywhere in the arm's box, with room for the hand between them."""
+    places = scenery.containers[:, :2]
+    away = 1000 * (places - np.array(task.CONTAINER_XY_M))
+    low, high = room(cell.limits)
+    holes = task.hole_centre(scenery.containers, np.array([about_z(yaw) for yaw in scenery.yaws_rad]))[:, :2]
+    beyond = ((holes < low[:2]) | (holes > high[:2])).any(axis=1)
+    gap = min(float(np.linalg.norm(one - other)) for one, other in combinations(holes, 2))
+    found = [
+        f"{name} at {x:+.0f}, {y:+.0f} mm and {np.degrees(yaw):.0f} degrees from its place in training"
+        + (", out of the arm's reach" if out else "")
+        for name, (x, y), yaw, out in zip(task.CONTAINERS, away, scenery.yaws_rad, beyond, strict=True)
+    ]
+    if gap < APART_M:
+        found.append(f"two holes are only {1000 * gap:.0f} mm apart")
+    return Finding(what="containers", ok=not beyond.any() and gap >= APART_M, found="; ".join(found))
 
 
 def _cube(name: str, half_m: float, fit: CubeFit | None) -> Finding:

@@ -21,6 +21,8 @@ COMPLETE = 0.80             # share of an edge's length that an outline has to s
 COARSE = np.radians(np.arange(-45.0, 45.0, 5.0))
 FINE = np.radians(np.arange(-4.0, 4.1, 0.5))
 QUARTER = np.pi / 2
+GRID_M = 0.01               # in which plates are looked for
+PLATE_REACH = 0.8           # of a plate's edge: from its middle to its farthest points along an axis, and a little more
 STRIPS = 16                 # in which the edges of a plate are looked up
 NEAR_M = 0.012              # of the height of a stack, to be one
 COVERED_M = 0.006           # an edge's point so far inside is not of the edge
@@ -102,12 +104,48 @@ def _fit(fits: Sequence[CubeFit | None], index: int) -> CubeFit:
     return fit
 
 
+def find_plates(ground: Array, edge_m: float, count: int, least: int) -> Array:
+    """The middles (k, 2), k <= `count`, of the squares of this edge that hold most points (n, 2), at least `least`.
+
+    To about a quarter of the edge. Points that belong to one square count for no other.
+    """
+    found: list[Array] = []
+    left = ground
+    while len(found) < count and len(left) >= least:
+        middle = _fullest(left, edge_m)
+        own = np.abs(left - middle).max(axis=1) < PLATE_REACH * edge_m
+        if own.sum() < least:
+            break
+        found.append(middle)
+        left = left[~own]
+    middles = np.array(found).reshape(-1, 2)
+    for _ in range(3 if found else 0):      # what the first took of its neighbours goes to the nearest
+        away = ground[:, None] - middles
+        nearest = np.linalg.norm(away, axis=2).argmin(axis=1)
+        for index, middle in enumerate(middles):
+            own = ground[(nearest == index) & (np.abs(ground - middle).max(axis=1) < PLATE_REACH * edge_m)]
+            middles[index] = _percentiles(own, 2, 98).mean(axis=0) if len(own) else middle
+    return middles
+
+
+def _fullest(points: Array, edge_m: float) -> Array:
+    """The middle (2,) of a square of this edge, along the axes, that holds most of these points (n, 2)."""
+    low, window = points.min(axis=0), round(edge_m / GRID_M)
+    cells = ((points - low) / GRID_M).astype(np.intp)
+    counts = np.zeros(cells.max(axis=0) + 1 + 2 * window)
+    np.add.at(counts, tuple(cells.T + window), 1.0)
+    sums = np.pad(counts.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    boxes = sums[window:, window:] - sums[:-window, window:] - sums[window:, :-window] + sums[:-window, :-window]
+    first = np.array(np.unravel_index(int(boxes.argmax()), boxes.shape))
+    return np.asarray(low + GRID_M * (first - window / 2))
+
+
 def fit_plate(outline: Array, thickness_m: float, edge_m: float, camera: Array, height_m: float) -> tuple[Array, float]:
     """The centre (2,) and yaw (near 0) of a square plate from its pixels' points (n, 2) in the plane of its top.
 
     The edges that face the camera show the plate's side too, which lies outside the top by a known width.
     """
-    yaws = np.radians(np.arange(-30.0, 30.0, 1.0))
+    yaws = np.radians(np.arange(-45.0, 45.0, 1.0))
     yaw = float(yaws[np.argmin(_outlines(outline, yaws, (1, 99)).sum(axis=1))])
     for _ in range(2):      # the edges' own directions are ten times finer than the outline's size
         edges = _edges(outline @ _turned(yaw))

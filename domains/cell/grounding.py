@@ -7,6 +7,7 @@ pose is corrected by the table, and the containers are measured, in the first fr
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ...core.errors import RolloutError
 from ..hanoi import task
 from ..hanoi.sensors import observation_size, observation_slices
 from .cell_file import CONTAINER, CUBES, Cell
-from .fitting import CubeFit, fit_cube, fit_plate, nearest_quarter, stacked
+from .fitting import PLATE_REACH, CubeFit, find_plates, fit_cube, fit_plate, nearest_quarter, stacked
 from .lens import CameraPose, matrix_of, pixel_rays, rotation_of
 from .ports import NOTHING, ArmState, Array, Frame, Labels, Lens, Segmenter
 
@@ -267,21 +268,41 @@ class Grounding:
 
     def _containers(self, camera: CameraPose, labels: Sequence[Labels]) -> Scenery:
         rays = self._rays @ camera.rotation.T
+        grounds = [self._plates_ground(rays[label == N], camera) for label in labels]
+        middles = self._middles(grounds)
         found = []
-        for label in labels:
-            plate = rays[label == N]
-            ground = camera.position + plate * ((PLATE_TOP_M - camera.position[2]) / plate[:, 2:])
-            found.append([self._container(ground[:, :2], index, camera) for index in range(3)])
+        for ground in grounds:
+            nearest = np.linalg.norm(ground[:, None] - middles, axis=2).argmin(axis=1)
+            found.append([self._container(ground[nearest == index], middles, index, camera) for index in range(3)])
         middle = np.median(np.array(found), axis=0)
         return Scenery(
             camera=camera, yaws_rad=middle[:, 2],
             containers=np.column_stack([middle[:, :2], np.full(3, task.CONTAINER_Z_M)]),
         )
 
-    def _container(self, ground: Array, index: int, camera: CameraPose) -> tuple[float, float, float]:
-        """x, y and yaw of one container's origin; `ground` (n, 2) are all plates' pixels in the plane of the tops."""
-        x, y = task.CONTAINER_XY_M[index]
-        own = ground[np.abs(ground - (x + task.HOLE_LOCAL_M[0], y)).max(axis=1) < PLATE_EDGE_M * 0.8]
+    def _plates_ground(self, plate: Array, camera: CameraPose) -> Array:
+        """The points (n, 2), in the plane of the plates' tops, of pixels that show plates where the arm may go."""
+        ground = camera.position + plate * ((PLATE_TOP_M - camera.position[2]) / plate[:, 2:])
+        limits = self._cell.limits
+        low, high = np.array(limits.low_m[:2]) - PLATE_EDGE_M, np.array(limits.high_m[:2]) + PLATE_EDGE_M
+        return np.asarray(ground[((ground[:, :2] > low) & (ground[:, :2] < high)).all(axis=1), :2])
+
+    def _middles(self, grounds: Sequence[Array]) -> Array:
+        """Where A, B and C are (3, 2), wherever they lie: as if they had been moved together from their places."""
+        middles = find_plates(np.concatenate(grounds), PLATE_EDGE_M, 3, PLATE_PIXELS * len(grounds))
+        if len(middles) < 3:
+            raise RolloutError(
+                f"the camera sees {len(middles)} of 3 containers in the box of [limits]: are they there, apart from"
+                " each other, and of their colour?"
+            )
+        places = np.array(task.CONTAINER_XY_M)
+        seen, places = middles - middles.mean(axis=0), places - places.mean(axis=0)
+        orders = [list(order) for order in permutations(range(3))]
+        return np.asarray(middles[min(orders, key=lambda order: float(((seen[order] - places) ** 2).sum()))])
+
+    def _container(self, ground: Array, middles: Array, index: int, camera: CameraPose) -> tuple[float, float, float]:
+        """x, y and yaw of one container's origin; `ground` (n, 2) are its pixels in the plane of its top."""
+        own = ground[np.abs(ground - middles[index]).max(axis=1) < PLATE_REACH * PLATE_EDGE_M]
         if len(own) < PLATE_PIXELS:
             raise RolloutError(f"the camera sees {len(own)} pixels of container {task.CONTAINERS[index]}; is it there?")
         centre, yaw = fit_plate(own, task.CONTAINER_THICKNESS_M, PLATE_EDGE_M, camera.position, PLATE_TOP_M)
@@ -308,13 +329,13 @@ class Grounding:
             if track.position is None:
                 raise RolloutError(f"the camera has not seen the {CUBES[index]} cube; is it there, and of its colour?")
             vector[at["cube_pos"]][3 * index : 3 * index + 3] = track.position
-            vector[at["cube_quat"]][4 * index : 4 * index + 4] = _about_z(track.yaw_rad)
+            vector[at["cube_quat"]][4 * index : 4 * index + 4] = about_z(track.yaw_rad)
         vector[at["cube_size"]] = self._half_edges
         vector[at["boxes_pos"]] = self.scenery.containers.reshape(-1)
-        vector[at["boxes_quat"]] = np.concatenate([_about_z(yaw) for yaw in self.scenery.yaws_rad])
+        vector[at["boxes_quat"]] = np.concatenate([about_z(yaw) for yaw in self.scenery.yaws_rad])
         return vector
 
 
-def _about_z(yaw: float) -> Array:
+def about_z(yaw: float) -> Array:
     """The quaternion w, x, y, z of a turn about z."""
     return np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])

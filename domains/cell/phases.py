@@ -388,7 +388,7 @@ def _name(phase: Phase) -> str:
 
 def _upright(yaw: float) -> Array:
     """The rotation of a hand that points straight down."""
-    return rotation_of(np.array([0.0, 0.0, yaw])) @ np.diag([1.0, -1.0, -1.0])
+    return np.asarray(rotation_of(np.array([0.0, 0.0, yaw])) @ np.diag([1.0, -1.0, -1.0]))
 
 
 def _yaw_of(state: ArmState) -> float:

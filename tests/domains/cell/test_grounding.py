@@ -2,12 +2,13 @@
 
 from itertools import pairwise
 
+import mujoco
 import numpy as np
 import pytest
-from memento.benchmarks.cell_grounding import measure
+from memento.benchmarks.cell_grounding import measure, scatter
 from memento.core.errors import RolloutError
 from memento.domains.cell.cell_file import Cell
-from memento.domains.cell.fitting import fit_cube, nearest_quarter
+from memento.domains.cell.fitting import find_plates, fit_cube, nearest_quarter
 from memento.domains.cell.grounding import Grounding, HandPose, HandPoses, Track, table_plane
 from memento.domains.cell.segmenters import learn, make_segmenter
 
@@ -34,6 +35,41 @@ def test_the_shipped_colours_are_what_frames_of_the_twin_teach(cell: Cell, twin:
         frames.append(camera.expose(0.0))
     for name, colour in learn(frames).items():
         assert np.allclose(colour.mean, cell.segmenter.colours[name].mean, atol=0.01), name
+
+
+PLACED = (      # x, y and yaw of A, B and C
+    ((-0.05, -0.30, 0.6), (0.10, -0.06, 0.0), (-0.08, 0.22, -0.7)),
+    ((0.02, -0.10, 0.0), (-0.03, 0.10, 0.2), (0.03, 0.30, 0.0)),       # each nearer to the next one's usual place
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("placed", PLACED)
+def test_containers_are_found_wherever_they_lie(
+    cell: Cell, twin: Twin, placed: tuple[tuple[float, float, float], ...]
+) -> None:
+    arm, camera = twin
+    arm.prepare(index=0, seed=5)
+    camera.begin(5)
+    for start, (x, y, yaw) in zip(arm.dynamics.container_qpos, placed, strict=True):
+        arm.scene.mj_data.qpos[[start, start + 1]] = x, y
+        arm.scene.mj_data.qpos[start + 3 : start + 7] = np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)
+    mujoco.mj_forward(arm.scene.mj_model, arm.scene.mj_data)
+    arm._truth.update()
+    scatter(arm, np.random.default_rng(5))
+    scenery = Grounding(cell, camera.lens, make_segmenter(cell.segmenter)).begin([camera.expose(0.0)])
+    assert np.linalg.norm(scenery.containers[:, :2] - np.array(placed)[:, :2], axis=1).max() < 0.008
+    assert np.abs(scenery.yaws_rad - np.array(placed)[:, 2]).max() < 0.08
+
+
+def test_plates_are_found_among_strays_and_no_more_than_there_are() -> None:
+    rng = np.random.default_rng(4)
+    middles = np.array([[0.1, -0.3], [0.0, 0.0], [-0.1, 0.15]])
+    points = np.concatenate([middle + rng.uniform(-0.055, 0.055, (900, 2)) for middle in middles])
+    found = find_plates(np.concatenate([points, rng.uniform(-0.5, 0.5, (150, 2))]), 0.11, 3, 400)
+    assert len(found) == 3
+    assert all(np.linalg.norm(found - middle, axis=1).min() < 0.015 for middle in middles)
+    assert len(find_plates(points[:1800], 0.11, 3, 400)) == 2 and find_plates(points[:0], 0.11, 3, 400).shape == (0, 2)
 
 
 def test_a_table_elsewhere_is_refused_with_what_to_do(cell: Cell, twin: Twin) -> None:
