@@ -56,7 +56,11 @@ def check(cell: Cell, hardware: Hardware, *, seed: int = 0) -> Iterator[Finding]
     grounding = Grounding(cell, hardware.camera.lens, make_segmenter(cell.segmenter))
     try:
         if frames:
-            yield _segments(grounding, frames[-1])
+            try:
+                yield _segments(grounding, frames[-1])
+            except RolloutError as error:       # a command that failed
+                yield Finding(what="segments", ok=False, found=str(error))
+                return
         try:
             scenery = grounding.begin(frames)
         except RolloutError as error:

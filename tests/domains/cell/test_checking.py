@@ -1,10 +1,13 @@
 """The check of a cell finds what is wrong with it."""
 
+import sys
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from memento.domains.cell.cell_file import Cell
-from memento.domains.cell.checking import check
+from memento.domains.cell.checking import _containers, check
+from memento.domains.cell.grounding import Scenery
 from memento.domains.cell.hardware import Hardware
 from memento.domains.cell.ports import ArmState, Waypoint
 
@@ -57,3 +60,25 @@ def test_a_cube_of_another_size_is_found(cell: Cell, twin: Twin) -> None:
     findings = found(cell.model_copy(update={"objects": sizes}), twin, twin[0])
     assert not findings["cube small"][0]
     assert findings["cube medium"][0] and findings["reach"][0] and findings["limits"][0]
+
+
+@pytest.mark.parametrize(("places", "ok", "words"), [
+    (((0.0, -0.25), (0.0, 0.0), (0.0, 0.25)), True, "A at +0, +0 mm and 0 degrees from its place in training; B"),
+    (((0.03, -0.3), (-0.1, 0.0), (0.0, 0.3)), True, "A at +30, -50 mm"),
+    (((0.0, -0.45), (0.0, 0.0), (0.0, 0.25)), False, "-200 mm and 0 degrees from its place in training, out of"),
+    (((0.0, -0.25), (0.0, 0.1), (0.0, 0.25)), False, "two holes are only 150 mm apart"),
+])
+def test_containers_may_lie_anywhere_within_reach_and_apart(
+    cell: Cell, places: tuple[tuple[float, float], ...], ok: bool, words: str
+) -> None:
+    origins = np.array([[x, y, 0.8] for x, y in places])
+    found = _containers(cell, Scenery(camera=cell.camera.stands, containers=origins, yaws_rad=np.zeros(3)))
+    assert found.ok == ok and words in found.found
+
+
+@pytest.mark.slow
+def test_a_segmenter_that_fails_is_found(cell: Cell, twin: Twin) -> None:
+    part = cell.segmenter.model_copy(update={"kind": "command", "command": (sys.executable, "-c", "")})
+    findings = found(cell.model_copy(update={"segmenter": part}), twin, twin[0])
+    assert list(findings) == ["camera", "segments"] and not findings["segments"][0]
+    assert findings["segments"][1].startswith("the segmenter ")

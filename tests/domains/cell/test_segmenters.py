@@ -1,5 +1,6 @@
 """Segmenters: a process of another program answers in time, or its failure is one sentence."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -43,6 +44,67 @@ def test_a_command_labels_every_frame() -> None:
             assert (labels == 2).sum() == (4 if red else 0) and (labels == NOTHING).sum() == 48 - (4 if red else 0)
     finally:
         segmenter.close()
+
+
+STUBS = {       # what the guide's example uses of two large packages; the network knows colours by their names
+    "torch.py": """
+from contextlib import nullcontext as no_grad
+from types import SimpleNamespace
+cuda = SimpleNamespace(is_available=lambda: False)
+""",
+    "transformers.py": """
+import numpy as np
+PAINT = {"red": (9, 0, 0), "blue": (0, 0, 9), "green": (0, 9, 0), "yellow": (9, 9, 0), "purple": (5, 0, 5)}
+
+class Tensor:
+    def __init__(self, values): self.values = values
+    def float(self): return self
+    def cpu(self): return self
+    def numpy(self): return self.values
+
+class Given(dict):
+    def to(self, device): return self
+
+class Sam3Processor:
+    @classmethod
+    def from_pretrained(cls, folder, local_files_only): assert folder == "folder" and local_files_only; return cls()
+    def __call__(self, images, text, return_tensors): return Given(pixels=np.asarray(images), text=text)
+    def post_process_instance_segmentation(self, output, threshold, mask_threshold, target_sizes):
+        seen = (output["pixels"] == PAINT[output["text"].split()[0]]).all(axis=2)
+        assert [seen.shape] == target_sizes
+        halves = [seen & (np.arange(seen.shape[1]) < 4), seen & (np.arange(seen.shape[1]) >= 4)]
+        return [{"masks": Tensor(np.array(halves)), "scores": Tensor(np.array([0.6, 0.9]))}]
+
+class Sam3Model:
+    @classmethod
+    def from_pretrained(cls, folder, local_files_only): return cls()
+    def to(self, device): return self
+    def eval(self): return self
+    def __call__(self, **given): return given
+""",
+}
+
+
+@pytest.mark.slow
+def test_the_example_of_the_guide_labels_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "robot-cell.md").read_text("utf-8")
+    [example] = re.findall(r'```python\n("""lab/label.py.*?)```', guide, re.DOTALL)
+    for name, text in {**STUBS, "label.py": example}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    part = SegmenterPart(
+        kind="command", command=(sys.executable, str(tmp_path / "label.py"), "folder"), timeout_s=60.0,
+    )
+    colour = np.zeros((6, 8, 3), dtype=np.uint8)
+    colour[0, 1:7], colour[2, 5], colour[4, 5:7], colour[4, 1] = (5, 0, 5), (9, 0, 0), (9, 9, 0), (9, 9, 0)
+    segmenter = make_segmenter(part)
+    try:
+        labels = segmenter.labels(Frame(time_s=0.0, colour=colour, depth_m=np.ones((6, 8), dtype=np.float32)))
+    finally:
+        segmenter.close()
+    wanted = np.full((6, 8), NOTHING)
+    wanted[0, 1:7], wanted[2, 5], wanted[4, 5:7] = 4, 0, 3      # all containers, and of each cube the best mask alone
+    assert np.array_equal(labels, wanted)
 
 
 @pytest.mark.slow
