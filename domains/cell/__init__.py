@@ -13,6 +13,7 @@
     guard           Γ_R's guard: from a policy's seven numbers to waypoints that keep every limit, or to a stop
     hardware        opens the arm and the camera that a cell's file names; the Franka arm
     lens            geometry of a fixed camera: its pose, the ray of each pixel, points from depth
+    phases          Γ_R, as the paper has it: from a phase, a target and a grip to waypoints, by a motion planner
     ports           the ports of a robot cell: an arm, an RGB-D camera and a segmenter
     render          pictures of a recorded trial: what the cell's camera sees and the whole scene, next to each other
     scene_view      images of the twin's scene: what stands still by MuJoCo's ray casting

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.agents.reply import check
 from memento.core.errors import UsageError
 from memento.core.values import JSON
 from memento.domains.cell import DOMAIN
@@ -20,7 +21,7 @@ from memento.domains.cell.ports import ArmState, Waypoint
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
-from ...reference_policies import policy_file
+from ...reference_policies import policy_program
 from ...support.nightly import first_and_nightly
 from .test_environment import LIGHT
 
@@ -293,6 +294,10 @@ def test_the_mode_decides_the_brief_and_the_rig() -> None:
         DOMAIN.options({"mode": "phase"}, preset="paper")
 
 
+def test_the_reference_policy_keeps_the_contract() -> None:
+    assert check(policy_program("cell-phases"), DOMAIN.contract) is None
+
+
 # In the twin.
 
 PHASED: dict[str, JSON] = {"horizon": 400, "mode": "phases", "cell": LIGHT}
@@ -346,7 +351,7 @@ def test_the_measured_hand_keeps_every_limit(environment: CellEnvironment, name:
 def play(environment: CellEnvironment, seed: int) -> str | None:
     """A trial of the reference policy."""
     space: dict = {"__name__": "policy"}
-    exec(compile(policy_file("cell-phases").read_text("utf-8"), "cell_phases.py", "exec"), space)
+    exec(compile(policy_program("cell-phases").text, "cell_phases.py", "exec"), space)
     environment.reset(index=0, seed=seed)
     policy = space["FrankaPolicy"]()
     policy.reset()
