@@ -21,7 +21,7 @@ COPY --from=wheel /wheels /wheels
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 # hadolint ignore=DL3013
 RUN wheel=$(echo /wheels/memento_evolve-*.whl) \
-    && python -m pip install --no-cache-dir "${wheel}[robosuite,kitchen,compare,mujoco,video]"
+    && python -m pip install --no-cache-dir "${wheel}[robosuite,cell,kitchen,compare,mujoco,video]"
 # A program is untrusted also here: the container's user is not root.
 USER 1000
 WORKDIR /data

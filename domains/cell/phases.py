@@ -307,8 +307,9 @@ class Phases:
     def _brake(self, *, at_once: bool) -> None:
         """Come to rest on the present leg; the phase is over, but for a contact."""
         assert self._leg is not None
-        self._leg = braked(self._leg, self._time_s, self._limits, self._part, at_once=at_once)
-        self._time_s, self._legs = 0.0, []
+        if at_once or not self._met:        # a stop at a contact goes on: its deceleration has no limit of jerk
+            self._leg = braked(self._leg, self._time_s, self._limits, self._part, at_once=at_once)
+            self._time_s, self._legs = 0.0, []
         if not at_once:
             self._command, self._interrupted = None, self._interrupted + 1
 

@@ -232,6 +232,21 @@ def test_a_contact_ends_a_way() -> None:
     assert arm.phases.status == DONE
 
 
+@pytest.mark.parametrize("later", [1, 2, 3])
+def test_a_phase_that_interrupts_a_stop_at_a_contact_keeps_the_limits(later: int) -> None:
+    arm = Arm()
+    for _ in range(14):
+        arm.step(action(Phase.LIFT, [0.0, 0.3, 1.0]))
+    arm.now = replace(arm.now, force_n=np.array([0.0, -15.0, 0.0]))
+    places = [arm.phases.position]
+    for step in range(60):
+        following = arm.step(action(Phase.LIFT, [0.0, 0.3, 1.0]) if step < later else action(Phase.RETREAT, HIGHER))
+        places.append(following.position)
+    speeds = np.diff(places, axis=0) / PERIOD_S
+    assert np.linalg.norm(speeds, axis=1).max() <= LIMITS.speed_m_s
+    assert np.linalg.norm(np.diff(speeds, axis=0), axis=1).max() <= LIMITS.acceleration_m_s2 * PERIOD_S * (1 + 1e-9)
+
+
 def test_a_hand_that_hangs_is_led_to_its_target() -> None:
     arm, goal = Arm(), np.array([0.1, 0.0, 0.9])
     arm.step(action(Phase.LIFT, goal))
