@@ -52,6 +52,21 @@ def test_a_stopped_trial_is_reported_with_the_reason(
 
 
 @pytest.mark.slow
+def test_a_wrong_target_of_a_phase_ends_the_trial_with_a_sentence(
+    cell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "policy.py"
+    policy.write_text(INTO_THE_TABLE.replace("[1.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]", "[1, 0.0, 0.0, 0.7, 0.0, 1, 0]"))
+    asked = ["cell", "run", str(policy), "--cell", str(cell), "--trials", "1", "--workers", "1", "--json", "--mode"]
+    assert exit_code([*asked, "phase"]) == 2
+    assert "cell.mode cannot be 'phase'; it must be one of increments, phases" in capsys.readouterr().err
+    assert exit_code([*asked, "phases"]) == 0
+    [trial] = json.loads(capsys.readouterr().out)["trials"]
+    assert (trial["ended_by"], trial["stopped"], trial["fault"]) == ("stopped", "target", None)
+    assert trial["because"].startswith("the target of pick_hover, 0.000, 0.000, 0.700, is not between")
+
+
+@pytest.mark.slow
 def test_the_first_trial_is_a_film(cell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy, film = tmp_path / "policy.py", tmp_path / "film.gif"
     policy.write_text(INTO_THE_TABLE, "utf-8")

@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
+from memento.core.values import JSON
 from memento.domains.cell.cell_file import SHIPPED, Cell, read_cell
 from memento.domains.cell.twin import TwinArm, TwinCamera
 
 Twin = tuple[TwinArm, TwinCamera]
+
+LIGHT: dict[str, JSON] = {        # a cell whose images cost little
+    "segmenter": {"kind": "truth"}, "grounding": {"container_frames": 1},
+    "camera": {"width": 160, "height": 120, "focal_px": 200.0, "every_steps": 4},
+}
 
 
 @pytest.fixture(scope="session")

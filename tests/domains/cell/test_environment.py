@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from memento.core.values import JSON
 from memento.domains.cell import DOMAIN
 from memento.domains.cell.environment import CellEnvironment
 from memento.domains.cell.scene_view import altered
@@ -15,11 +14,7 @@ from memento.domains.cell.scene_view import altered
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
 from ...conformance.renderer import RendererContract
-
-LIGHT: dict[str, JSON] = {
-    "segmenter": {"kind": "truth"}, "grounding": {"container_frames": 1},
-    "camera": {"width": 160, "height": 120, "focal_px": 200.0, "every_steps": 4},
-}
+from .conftest import LIGHT
 
 
 class Subject:

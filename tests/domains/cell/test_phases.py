@@ -23,7 +23,7 @@ from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
 from ...reference_policies import policy_program
 from ...support.nightly import first_and_nightly
-from .test_environment import LIGHT
+from .conftest import LIGHT
 
 PERIOD_S = 0.05
 CELL = Cell.model_validate({"segmenter": {"kind": "truth"}})
