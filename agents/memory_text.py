@@ -111,7 +111,7 @@ def _less_fit(rejection: Rejection) -> str:
         return "another program of that generation was fitter"
     if difference > 0:
         return (f"{_fitness(rejection)} higher by {difference:.4f} on these episodes than that of the program that was "
-                "chosen, but not on fresh ones")
+                "chosen; fresh ones were too few to show that it is better, or showed that it is not")
     if difference == 0:
         return f"{_fitness(rejection)} the same as that of the program of that generation that was chosen"
     return f"{_fitness(rejection)} lower by {-difference:.4f} than that of the program that was chosen"
