@@ -2,6 +2,7 @@
 
 from ..core.events import RULES
 from ..core.methods import SearchPart, method_named, slots_for
+from ..core.order_ids import CONDITIONS
 from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
 from ..core.values import Operator, Program
@@ -76,6 +77,7 @@ def plan_of(
             asks=(settings.evaluator_model or settings.model) != "offline",
         ) if settings.evaluator_attacks else None,
         reference=domain.reference_evaluator(),
+        conditions=CONDITIONS if settings.robust == "on" else (),
         refuses_dead=rules >= 2,
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.errors import StoreError, UsageError, unknown
 from ..core.events import EpisodeEnded, RunResumed, RunStarted
 from ..core.files import replacing
-from ..core.order_ids import episode_id, final
+from ..core.order_ids import CONDITIONS, episode_id, final
 from ..core.ports import Domain, Drawable, Picture, Renderer, RollTask, interpreter_of
 from ..core.provenance import GIVEN, UNKNOWN, Provenance
 from ..core.recording import Recording
@@ -28,11 +28,12 @@ from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..runtime.pictures import Captioned, on_a_sheet
 from ..runtime.rollouts.pool import ProcessPool
+from ..search.stages import split_of
 from ..settings import Settings, settings_in
 from ..settings.evaluate import given_options
 from .given_files import read_program
 from .required import trusted_settings
-from .wiring import final_options
+from .wiring import final_splits
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
 
 SETTINGS = (RunStarted, RunResumed)     # the facts with the settings
 SPLIT, ORDER = "render", episode_id("render", 0)
-FINAL_INITIAL, FINAL_ELITE = str(final("initial")), str(final("elite"))
+FINAL_ELITE: Final = str(final("elite"))
+HELD_OUT: Final[Mapping[str, tuple[str, str]]] = {     # the names of held-out episodes: whose, under which conditions
+    str(final(who, conditions)): (who, conditions) for conditions in ("", *CONDITIONS) for who in ("initial", "elite")
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +103,7 @@ def of_run(
     assert policy.program is not None
     domain = load_domain(settings.domain, settings.provenance)
     changes = given_options(domain.name, flags=flags, assignments=assignments)
-    played = final_options(settings, domain) if name in (FINAL_INITIAL, FINAL_ELITE) else settings.options
+    played = _held_out_options(settings, domain, name) if name in HELD_OUT else settings.options
     options = domain.options({**played, **changes}, preset=settings.preset) if changes else played
     known = None if changes or seed is not None else episodes.get(index)
     if seed is None:
@@ -110,24 +114,34 @@ def of_run(
     )
 
 
+def _held_out_options(settings: Settings, domain: Domain, name: str) -> Mapping[str, JSON]:
+    """The options of the held-out episodes of this name. Raises UsageError for conditions that the run did not have."""
+    _, conditions = HELD_OUT[name]
+    splits = final_splits(settings, domain)
+    if split_of(conditions) not in splits:
+        raise UsageError(f"the run measured nothing under {conditions} changes of the conditions: it was begun without "
+                         "robust = 'on'")
+    return splits[split_of(conditions)]
+
+
 def _policy(store: RunStore, candidate: str | None) -> tuple[str, Policy]:
     """The name for the drawing and the policy; p_0 and the elite also have episodes of the final measure."""
-    name = candidate
-    if candidate in (None, FINAL_ELITE):
+    name, who = candidate, HELD_OUT.get(candidate or FINAL_ELITE, ("", ""))[0]
+    if who == "elite":
         name = last_elite(store)
         if name is None:
             raise UsageError(
                 f"the run {store.folder.name!r} has no elite yet: name a candidate, or continue the run"
             )
-    elif candidate in (INITIAL_POLICY, FINAL_INITIAL):
+    elif candidate == INITIAL_POLICY or who == "initial":
         name = first_policy(store)
     policy = None if name is None else find(store, name)
     if not isinstance(policy, Policy):
-        raise unknown("candidate", str(candidate), [*list_policies(store), FINAL_INITIAL, FINAL_ELITE])
+        raise unknown("candidate", str(candidate), [*list_policies(store), *HELD_OUT])
     if policy.program is None:
         folder = store.folder
         raise UsageError(f"{policy.id} of {folder.name} has no program: memento show {folder} {policy.id} shows why")
-    return candidate if candidate in (FINAL_INITIAL, FINAL_ELITE) else policy.id, policy
+    return (candidate if candidate is not None and candidate in HELD_OUT else policy.id), policy
 
 
 def _episodes(store: RunStore, name: str, policy: Policy) -> dict[int, Episode]:
@@ -141,7 +155,7 @@ def _episodes(store: RunStore, name: str, policy: Policy) -> dict[int, Episode]:
 
 def _seed(settings: Settings, candidate: str, index: int) -> int:
     """The seed of an episode that was not rolled out (yet). Raises UsageError if the run has no such episode."""
-    held_out = candidate in (FINAL_INITIAL, FINAL_ELITE)
+    held_out = candidate in HELD_OUT
     count = settings.final_episodes if held_out else settings.n_roll
     if index >= count:
         raise UsageError(f"{candidate} has episodes 0 to {count - 1}, not {index}")

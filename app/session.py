@@ -42,7 +42,7 @@ from .required import artists, twin_of
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
-from .wiring import Models, aids_of, exclude_loaded_from_gc, final_options, load_clients, make_lanes
+from .wiring import Models, aids_of, exclude_loaded_from_gc, final_splits, load_clients, make_lanes
 
 MOST_WHY = 1000     # characters of the sentence on why a run failed
 
@@ -191,7 +191,7 @@ class Session:
         return work.machines.pool(
             domain=import_string(work.settings.domain),
             splits={
-                "search": work.settings.options, "final": final_options(work.settings, work.domain),
+                "search": work.settings.options, **final_splits(work.settings, work.domain),
                 **{split: each.options for split, each in twins.items()},
             },
             domains={split: import_string(each.domain) for split, each in twins.items()},

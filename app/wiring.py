@@ -53,6 +53,7 @@ from ..core.ports import (
     Prompts,
     Rig,
     RollTask,
+    conditions_for,
     shelf_of,
 )
 from ..core.programs.constants import calibrated
@@ -70,6 +71,7 @@ from ..models.spec import COMMAND, parse_specs
 from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
+from ..search.stages import split_of
 from ..settings import ALL, Asking, Settings
 from ..settings.effects import contacts
 from .attacking import EvaluatorAttacker
@@ -400,6 +402,13 @@ def final_options(settings: Settings, domain: Domain) -> Mapping[str, JSON]:
         return settings.options
     seed = None if settings.salt in (None, UNSALTED) else settings.root_seed
     return domain.final_options(settings.options, seed=seed)
+
+
+def final_splits(settings: Settings, domain: Domain) -> dict[str, Mapping[str, JSON]]:
+    """The domain's options of each split of held-out episodes; a robust measure has changed conditions as well."""
+    nominal = final_options(settings, domain)
+    changed = conditions_for(domain, nominal) if settings.robust == "on" else {}
+    return {split_of(""): nominal, **{split_of(name): options for name, options in changed.items()}}
 
 
 def _offline(settings: Settings, domain: Domain) -> Model | None:

@@ -241,12 +241,18 @@ def _measured(status: RunStatus) -> Iterator[str]:
     else:       # with a return it is too long for one line of a small terminal
         yield _row("held-out", measured)
         yield _row("", of)
+    for each in status.robust:
+        yield _row(
+            each.conditions, f"F {_number(each.initial_fitness)} -> {_number(each.elite_fitness)}{final_words(each)}"
+        )
 
 
 def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:
     """What the held-out episodes say about the elite, and whether they confirm what the search saw."""
     if card.unseen is not None:
         yield from _wrapped("unseen", unseen_words(card.unseen), width)
+        for name, unseen in card.robust.items():
+            yield from _wrapped("", f"{name} changes: {unseen_words(unseen)}", width)
         if card.luck:
             yield from _wrapped("luck", f"stated minus unseen: {gap_words(card)}", width)
         yield from _wrapped("", luck_words(card, str(folder)), width)

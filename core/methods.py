@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from .errors import unknown
 from .operators import OPERATORS
-from .order_ids import RANDOM
+from .order_ids import CONDITIONS, RANDOM
 from .text import counted
 from .values import JSON, Operator
 
@@ -287,6 +287,11 @@ class EpisodeShare:
 HELD_OUT = "held out"  # the purpose of episodes that no budget counts
 
 
+def final_measures(settings: Mapping[str, JSON]) -> int:
+    """How often a run with these settings measures p_0 and the elite: also under each changed condition if robust."""
+    return 1 + (len(CONDITIONS) if settings.get("robust") == "on" else 0)
+
+
 def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
     """How a run with these settings divides its episodes. What a budget of episodes leaves goes to the choice."""
     def number(name: str) -> int:
@@ -294,6 +299,8 @@ def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
 
     n_roll, pairs, held_out = number("n_roll"), number("confirm_episodes"), number("final_episodes")
     parts = METHODS.get(str(settings.get("method")), METHODS["memento"]).parts
+    measures = final_measures(settings)
+    again = f", under {measures} conditions" if measures > 1 else ""
     shares = (
         EpisodeShare(purpose="p_0", most=n_roll, exact=True),
         EpisodeShare(purpose="candidates", most=candidates_expected(settings) * n_roll, each=f"{n_roll} each"),
@@ -307,8 +314,8 @@ def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
         ),
         EpisodeShare(purpose="the choice at the end", most=number("choice_episodes"), exact=True),
         EpisodeShare(
-            purpose=HELD_OUT, most=2 * held_out if SearchPart.FINAL in parts else 0, exact=True,
-            each=f"{held_out} of p_0 and of the elite",
+            purpose=HELD_OUT, most=2 * held_out * measures if SearchPart.FINAL in parts else 0,
+            exact=True, each=f"{held_out} of p_0 and of the elite{again}",
         ),
     )
     return tuple(share for share in shares if share.most)

@@ -43,6 +43,7 @@ JUDGE, FIXED, ZERO_SHOT, PROBES = "judge", "fixed", "zero-shot", "probes"
 FIX = "fix"                                     # a revision of an attacked evaluator
 ELITE = "elite"                                 # measured on held-out episodes, next to p_0
 CANDIDATE = "candidate"                         # compared with the elite on fresh episodes
+CONDITIONS: Final = ("light", "heavy")          # changed conditions of held-out episodes, the mildest first
 SCORE: Final = "score"
 EXAMINE: Final = "examine"
 ATTACK: Final = "attack"                        # a part of an evaluator, and the rounds of attacks on the chosen one
@@ -164,9 +165,9 @@ def fix(number: int) -> OrderId:
     return OrderId(stage=EVALUATOR, branch=FIX, slot=number)
 
 
-def final(who: Literal["initial", "elite"]) -> OrderId:
-    """The final measure of p_0 or of the elite."""
-    return OrderId(stage=FINAL, branch=who)
+def final(who: Literal["initial", "elite"], conditions: str = "") -> OrderId:
+    """The final measure of p_0 or of the elite; under changed conditions, one of CONDITIONS: final/heavy/elite."""
+    return OrderId(stage=FINAL, branch=f"{conditions}/{who}" if conditions else who)
 
 
 def confirmation(generation: int, who: str, *, island: int = 0) -> OrderId:
@@ -295,6 +296,8 @@ def _owner(text: str) -> OrderId:
             return initial(int(slot))
         case ["final", ("initial" | "elite") as who]:
             return final(who)
+        case ["final", conditions, ("initial" | "elite") as who] if conditions in CONDITIONS:
+            return final(who, conditions)
         case ["confirm", word, ("candidate" | "elite") as who] if (number := _numbered("g", word)) is not None:
             return confirmation(number, who)
         case ["choice", place] if _is_number(place):

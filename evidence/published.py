@@ -130,7 +130,7 @@ TASKS: Mapping[str, Mapping[str, JSON]] = {
 PAPER: Mapping[str, JSON] = recorded_settings({"domain": HANOI, **preset_named("paper")}).as_json()
 """The settings of the paper's search: its budget, and nothing that runs lacked before there was a setting for it."""
 FREE = frozenset({
-    "domain", "options", "final_episodes",     # compared as a task (`TASKS`) and as a measure (`same_measure`)
+    "domain", "options", "final_episodes", "robust",   # compared as a task (`TASKS`), as a measure (`same_measure`)
     "method", "model", "preset", "seed", "salt",    # a row, a table, where the values come from, and the chance
     "tune_episodes", "tune_generations",    # of no use without slots for tuning, which are compared
     "budget", "budget_calls", "budget_tokens", "budget_usd", "budget_wall_s",   # a run that one ends does not count

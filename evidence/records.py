@@ -11,7 +11,7 @@ from ..core.events import EliteChanged, EvaluatorChosen, Fact, FinalMeasured, In
 from ..core.order_ids import FINAL, owner_of, parse
 from ..core.programs.program_text import digest
 from ..core.values import JSON, Operator, Program, is_stopped
-from ..memory.card import MEASURED, Card, card_of
+from ..memory.card import Card, card_of, measured_names
 from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import GateReport, gate_report
 from ..memory.pace import Pace, pace_of
@@ -161,6 +161,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
     rows = list_candidates(slots, facts)
     settings = run.settings
     lineage = trace_lineage(slots, rows)
+    measured = measured_names(run)
     return RunRecord(
         name=name,
         folder=folder,
@@ -198,7 +199,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         pools=list_pools(slots.evaluation),
         pace=pace_of(slots, slots.elites[-1].candidate) if slots.elites else None,
         quality=view.quality,
-        card=card_of(view, [fact for fact in facts if owner_of(fact.order or "") in MEASURED], facts),
+        card=card_of(view, [fact for fact in facts if owner_of(fact.order or "") in measured], facts),
         lineage=lineage,
         merits=tuple(
             Merit(id=row.id, fitness=row.fitness, success_rate=row.success_rate)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ..core.events import CandidateScored, EliteChanged, FinalMeasured, RunStarted
+from ..core.events import CandidateScored, EliteChanged, FinalMeasured, RobustMeasured, RunStarted
 from ..core.values import JSON
 from ..memory.run_status import RunStatus
 from ..memory.store import Entry
@@ -56,10 +56,11 @@ class Series:
                     "elite/return": elite.mean_return, "elite/changed": float(elite.changed),
                 }
             case FinalMeasured() as final:
+                of = f"final/{final.conditions}" if isinstance(final, RobustMeasured) else "final"
                 values = {
-                    "final/initial_fitness": final.initial_fitness, "final/initial_success": final.initial_success,
-                    "final/initial_return": final.initial_return, "final/elite_fitness": final.elite_fitness,
-                    "final/elite_success": final.elite_success, "final/elite_return": final.elite_return,
+                    f"{of}/initial_fitness": final.initial_fitness, f"{of}/initial_success": final.initial_success,
+                    f"{of}/initial_return": final.initial_return, f"{of}/elite_fitness": final.elite_fitness,
+                    f"{of}/elite_success": final.elite_success, f"{of}/elite_return": final.elite_return,
                 }
             case _:
                 return None

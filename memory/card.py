@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from ..core.events import CandidateScored, EpisodeEnded, EpisodeScored, Fact, FinalMeasured, InitialChosen
+from ..core.events import (
+    CandidateScored,
+    EpisodeEnded,
+    EpisodeScored,
+    Fact,
+    FinalMeasured,
+    InitialChosen,
+)
 from ..core.intervals import Interval, mean_interval, share_interval
 from ..core.metrics import return_of
 from ..core.order_ids import CONFIRM, FINAL, INITIAL, SCORE, SEARCH, final, owner_of, parse
@@ -17,12 +24,12 @@ from ..core.text import counted, interval_words, number, share, signed
 from ..core.values import Episode
 from .pace import pace_of
 from .quality import IN_SEARCH, on_episodes
+from .run_status import RunStatus
 from .run_view import RunView
 from .slots import Slot, Slots
 
 FEW: Final = 10         # unseen episodes below which no figure can be trusted
 LEAST_LINE: Final = 8   # characters of a line that can be recognised again
-MEASURED: Final = (str(final("elite")), str(final("initial")))      # of these the first that was rolled out
 PROGRAMS: Final = (InitialChosen, CandidateScored)
 PURPOSES: Final = {INITIAL: "p_0", SEARCH: "candidates", CONFIRM: "confirmation", FINAL: "final"}
 
@@ -79,6 +86,7 @@ class Card:
     """
 
     unseen: Unseen | None = None
+    robust: Mapping[str, Unseen] = field(default_factory=dict)      # the same under changed conditions, by their name
     luck: tuple[Luck, ...] = ()
     episodes: Mapping[str, int] = field(default_factory=dict)
     call_ms: float | None = None            # CPU time of a call of the elite, median
@@ -95,9 +103,11 @@ def card_of(view: RunView, measured: Iterable[Fact], programs: Iterable[Fact]) -
     elite = None if status.elite is None else status.elite.candidate
     first = None if status.first_elite is None else status.first_elite.candidate
     pace = None if elite is None else pace_of(slots, elite)
-    unseen = None if status.final is None else _unseen(status.final, measured)
+    facts = [*measured]
+    unseen = None if status.final is None else _unseen(status.final, facts)
     return Card(
         unseen=unseen,
+        robust={each.conditions: _unseen(each, facts, each.conditions) for each in status.robust},
         luck=() if unseen is None else tuple(_luck(view, unseen)),
         episodes=_by_purpose(view),
         call_ms=None if pace is None else pace.median_ms,
@@ -111,7 +121,18 @@ def card_of(view: RunView, measured: Iterable[Fact], programs: Iterable[Fact]) -
 # ------------------------------------------------------------------------------------------------- luck
 
 
-def _unseen(measure: FinalMeasured, facts: Iterable[Fact]) -> Unseen:
+def measured_names(status: RunStatus) -> tuple[str, ...]:
+    """The names under which p_0 and the elite were rolled out on held-out episodes."""
+    conditions = ("", *(each.conditions for each in status.robust))
+    return tuple(name for each in conditions for name in _names(each))
+
+
+def _names(conditions: str) -> tuple[str, str]:
+    """Those under these conditions; of both the first that was rolled out is the elite's."""
+    return str(final("elite", conditions)), str(final("initial", conditions))
+
+
+def _unseen(measure: FinalMeasured, facts: Iterable[Fact], conditions: str = "") -> Unseen:
     """The final measure of the elite with intervals, which need its single episodes.
 
     They are those of p_0 where both are one program.
@@ -123,7 +144,8 @@ def _unseen(measure: FinalMeasured, facts: Iterable[Fact]) -> Unseen:
                 episodes[order] = fact.episode
             case EpisodeScored(order=str(order)):
                 scores[order.removesuffix(f"/{SCORE}")] = fact.score.fitness
-    owner = next((name for name in MEASURED if any(owner_of(order) == name for order in episodes)), "")
+    owners = {owner_of(order) for order in episodes}
+    owner = next((name for name in _names(conditions) if name in owners), "")
     own = {order: episode for order, episode in episodes.items() if owner_of(order) == owner}
     whole = len(own) == measure.episodes
     fitness = [scores.get(order, 0.0) for order in own]
@@ -190,6 +212,8 @@ def card_words(card: Card, run: str) -> Iterator[tuple[str, str]]:
     """All of the card of a run, each entry with its name."""
     if card.unseen is not None:
         yield "Unseen", unseen_words(card.unseen)
+    for name, unseen in card.robust.items():
+        yield f"Unseen, {name} changes", unseen_words(unseen)
     if card.luck:
         yield "Luck gap", gap_words(card)
     yield "Luck", luck_words(card, run)

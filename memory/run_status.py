@@ -27,6 +27,7 @@ from ..core.events import (
     IslandsChanged,
     ProposalFailed,
     ReplayDiffered,
+    RobustMeasured,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -40,7 +41,7 @@ from ..core.events import (
     TwinTried,
     VoteCast,
 )
-from ..core.methods import candidates_expected, tuning_episodes
+from ..core.methods import candidates_expected, final_measures, tuning_episodes
 from ..core.order_ids import FINAL, parse
 from ..core.values import JSON, Episode, Fault, FaultKind, is_stopped
 from .saved_episodes import SavedEpisodes
@@ -107,6 +108,7 @@ class RunStatus:
     elite: EliteChanged | None = None
     islands: IslandsChanged | None = None   # the elites of islands, where there are several
     final: FinalMeasured | None = None  # on held-out seeds
+    robust: tuple[RobustMeasured, ...] = ()     # on the same seeds under changed conditions
     candidates: int = 0                 # spent slots: finished candidates, whatever the result
     failed: int = 0                     # of these, those that failed as a whole; not those that the gate stopped
     duplicates: int = 0                 # candidates whose program was known
@@ -240,6 +242,8 @@ class RunStatus:
                 self.islands = fact
             case EvaluatorChosen():
                 self.evaluators += 1
+            case RobustMeasured():
+                self.robust = (*self.robust, fact)
             case FinalMeasured():
                 self.final = fact
             case HintGiven():
@@ -330,6 +334,11 @@ def elapsed_s(status: RunStatus, *, live: bool, now: float) -> float:
     return status.active_s + (max(0.0, now - status.last) if working and status.last is not None else 0.0)
 
 
+def held_out_episodes(status: RunStatus) -> int:
+    """The episodes of the final measure at most: fewer if p_0 is the elite."""
+    return 2 * status.number("final_episodes") * final_measures(status.settings)
+
+
 def time_left_s(status: RunStatus, *, now: float) -> float | None:
     """Estimated seconds until the end of the search and the final measure; None if there is no estimate.
 
@@ -348,5 +357,5 @@ def time_left_s(status: RunStatus, *, now: float) -> float | None:
     search_s = (now - status.rate_since) * max(remaining / done, to_roll / rolled)
     episode_s = status.episode_wall_s / status.episodes
     at_once = max(1, status.number("workers"), len(status.nodes))
-    final_s = 2 * status.number("final_episodes") * episode_s / at_once
+    final_s = held_out_episodes(status) * episode_s / at_once
     return search_s + final_s

@@ -18,6 +18,7 @@ from ..core.events import (
     EliteChosen,
     EliteConfirmed,
     FinalMeasured,
+    RobustMeasured,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -29,7 +30,7 @@ from ..core.events import (
 from ..core.order_ids import owner_of
 from ..core.turns import Passage
 from ..core.values import Document, Program
-from .card import MEASURED, PROGRAMS, Card, card_of
+from .card import PROGRAMS, Card, card_of, measured_names
 from .codec import decode, references, revive
 from .database import check_version, connect_reader, storage_errors, store_error
 from .lock import is_locked
@@ -40,7 +41,7 @@ from .store import Entry, RunStore, text_of, time_of
 PIECE = 2000              # facts per piece
 OUTLINE = (
     RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, EliteConfirmed,
-    EliteChosen, SaturationChecked, FinalMeasured,
+    EliteChosen, SaturationChecked, FinalMeasured, RobustMeasured,
 )
 _BODY = """CASE WHEN typeof(body) <> 'text' THEN body
     WHEN kind = 'CandidateScored' THEN json_remove(body, '$.candidate.episodes', '$.candidate.scores',
@@ -65,7 +66,7 @@ def read_outline(folder: Path) -> RunView:
 
 def read_card(store: RunStore, view: RunView) -> Card:
     """The card of the run in `store`, of which `view` is the view. Raises StoreError."""
-    measured = [fact for name in MEASURED for fact in store.facts(about=name, texts=False)]
+    measured = [fact for name in measured_names(view.status) for fact in store.facts(about=name, texts=False)]
     return card_of(view, measured, store.facts(only=PROGRAMS, texts=False))
 
 

@@ -17,7 +17,7 @@ from .options import PLAIN, SearchOptions
 from .random_search import RandomKeeper
 from .revolve import Revolve
 from .rounds import Calibration, Eureka, RoundsKeeper, Rule, ZeroShot
-from .stages import FinalKeeper, InitialKeeper, score_baseline
+from .stages import FinalKeeper, InitialKeeper, score_baseline, split_of
 from .trials import RolloutPlan, chained
 
 # The keeper of each search method, by the method's name.
@@ -119,6 +119,7 @@ class RunPlan:
     tested: bool = False  # evaluators are tested on probes before the votes
     attacks: AttackTerms | None = None  # tested evaluators are attacked, and the chosen one is revised
     reference: Program | None = None  # scores the final measure
+    conditions: tuple[str, ...] = ()  # changed ones, under which the final measure is repeated
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
 
@@ -201,12 +202,21 @@ class Sequencer:
     def _begin_final(self, initial: Program, elite: Program) -> Decision[Stages]:
         if not self._plan.final_seeds:
             return self._end()
+        entered: Decision[Stages] = Decision(state=Stages(), facts=(StageEntered(stage="final"),))
+        return chained(entered, self._measure(initial, elite, ("", *self._plan.conditions)))
+
+    def _measure(self, initial: Program, elite: Program, conditions: tuple[str, ...]) -> Decision[Stages]:
+        """One final measure after the other, on the same seeds."""
+        if not conditions:
+            return self._end()
+        here, *others = conditions
         plan = RolloutPlan(
-            split="final", seeds=self._plan.final_seeds, evaluator=self._plan.reference,
+            split=split_of(here), seeds=self._plan.final_seeds, evaluator=self._plan.reference,
             has_success=self._plan.search.has_success,
         )
-        keeper = FinalKeeper(initial=initial, elite=elite, plan=plan)
-        return self._enter("final", keeper, lambda ended: self._end())
+        keeper = FinalKeeper(initial=initial, elite=elite, plan=plan, conditions=here)
+        stage = RunStage(keeper=keeper, onward=lambda ended: self._measure(initial, elite, tuple(others)))
+        return self._follow(stage, keeper.start())
 
     def _end(self) -> Decision[Stages]:
         return Decision(state=Stages(), facts=(StageEntered(stage="done"),))

@@ -2,11 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import fsum
 
 from ..core import order_ids
 from ..core.errors import SearchError
-from ..core.events import Fact, FinalMeasured, InitialChosen, Order, ProposalFailed, ProposalMade, Propose
+from ..core.events import (
+    Fact,
+    FinalMeasured,
+    InitialChosen,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    RobustMeasured,
+)
 from ..core.keeper import Decision
 from ..core.metrics import aggregate
 from ..core.programs.program_text import MAX_FAULT
@@ -163,7 +173,9 @@ def score_baseline(baseline: CandidateState, examination: Examination) -> Candid
 # The last stage: p_0 and the elite on held-out seeds, under the reference evaluator.
 
 
-INITIAL, ELITE = str(order_ids.final("initial")), str(order_ids.final("elite"))
+def split_of(conditions: str) -> str:
+    """The split of the run's environments for held-out episodes; "" for those without changed conditions."""
+    return f"{order_ids.FINAL}-{conditions}" if conditions else order_ids.FINAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,11 +188,15 @@ class Measurement:
 
 
 class FinalKeeper:
-    """Measures p_0 and the elite; if both are the same program it is rolled out once."""
+    """Measures p_0 and the elite; if both are the same program it is rolled out once.
 
-    def __init__(self, *, initial: Program, elite: Program, plan: RolloutPlan) -> None:
-        self._programs = {INITIAL: initial} if initial == elite else {INITIAL: initial, ELITE: elite}
-        self._plan = plan
+    `conditions` are changed ones, of `order_ids.CONDITIONS`; "" for those of the search.
+    """
+
+    def __init__(self, *, initial: Program, elite: Program, plan: RolloutPlan, conditions: str = "") -> None:
+        self._initial, self._elite = (str(order_ids.final(who, conditions)) for who in ("initial", "elite"))
+        self._programs = {self._initial: initial, **({} if initial == elite else {self._elite: elite})}
+        self._plan, self._conditions = plan, conditions
 
     def start(self) -> Decision[Measurement]:
         """Order all episodes."""
@@ -202,10 +218,10 @@ class FinalKeeper:
             return Decision(state=state, orders=step.orders)
         if len(state.measured) < len(self._programs):
             return Decision(state=state)
-        initial = state.measured[INITIAL]
+        initial = state.measured[self._initial]
         return Decision(
             state=replace(state, over=True),
-            facts=(self._result(initial, state.measured.get(ELITE, initial)),),
+            facts=(self._result(initial, state.measured.get(self._elite, initial)),),
         )
 
     def finished(self, state: Measurement) -> bool:
@@ -214,7 +230,8 @@ class FinalKeeper:
 
     def _result(self, initial: CandidateState, elite: CandidateState) -> FinalMeasured:
         graded = self._plan.evaluator is not None
-        return FinalMeasured(
+        made = partial(RobustMeasured, conditions=self._conditions) if self._conditions else FinalMeasured
+        return made(
             episodes=len(self._plan.seeds),
             initial_fitness=initial.fitness if graded else None,
             initial_success=initial.success_rate,

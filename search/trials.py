@@ -62,7 +62,7 @@ class RolloutPlan:
     more. With `duplicates`, a program that was proposed before takes that one's episodes over.
     """
 
-    split: str  # of the run's environments: "search" or "final"
+    split: str  # of the run's environments: "search", or one of `stages.split_of`
     seeds: tuple[int, ...]
     evaluator: Program | None
     racing: bool = False

@@ -22,6 +22,7 @@ from .checks import (
     refuse_empty_search,
     refuse_gate_without_twin,
     refuse_idle_islands,
+    refuse_robust_without_conditions,
     refuse_unknown,
     refuse_without_effect,
     settle_paths,
@@ -95,6 +96,7 @@ def build_settings(
     refuse_empty_search(settings)
     refuse_idle_islands(settings)
     refuse_gate_without_twin(settings, domain)
+    refuse_robust_without_conditions(settings, domain)
     refuse_small_budget(settings)
     return settings.settled().from_there(provenance)
 

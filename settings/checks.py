@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError, nearest, unknown
-from ..core.ports import Domain, Periodic, twin_for
+from ..core.ports import Domain, Periodic, conditions_for, twin_for
 from ..core.values import JSON
 from ..domains import names as domain_names
 from ..gallery import policy_file
@@ -148,6 +148,12 @@ def refuse_gate_without_twin(settings: Settings, domain: Domain) -> None:
     """Raises UsageError if a run has a gate, and its domain has no cheap twin under its options."""
     if settings.gate == "on":
         twin_for(domain, settings.options)
+
+
+def refuse_robust_without_conditions(settings: Settings, domain: Domain) -> None:
+    """Raises UsageError if a run measures under changed conditions, and its domain has none under its options."""
+    if settings.robust == "on":
+        conditions_for(domain, settings.options)
 
 
 def refuse_empty_search(settings: Settings) -> None:

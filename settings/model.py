@@ -182,6 +182,7 @@ class Settings(BaseModel):
         None, "room for recorded episodes; the least needed go"
     )
     final_episodes: Positive = groups.FINAL.field(..., "held-out episodes on which p_0 and the elite are compared")
+    robust: Literal["on", "off"] = groups.FINAL.field("off", "held-out episodes also under changed conditions")
 
     options: dict[str, Any] = groups.RUN.field({}, "the domain's own options, all of them")
 

@@ -33,6 +33,7 @@ from ..core.events import (
     ProposalFailed,
     ProposalMade,
     ReplayDiffered,
+    RobustMeasured,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -173,7 +174,8 @@ def _of_search(fact: Fact) -> str | None:
         case FinalMeasured():
             success = both(fact.initial_success, fact.elite_success, share)
             fitness = "" if success else f"F {both(fact.initial_fitness, fact.elite_fitness, number)}"
-            return f"{f'success {success}' if success else fitness} over {counted(fact.episodes, 'episode')}"
+            under = f", {fact.conditions} changes" if isinstance(fact, RobustMeasured) else ""
+            return f"{f'success {success}' if success else fitness} over {counted(fact.episodes, 'episode')}{under}"
     return None
 
 

@@ -24,6 +24,7 @@ from ..core.events import (
     ProposalFailed,
     ProposalMade,
     ReplayDiffered,
+    RobustMeasured,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -35,12 +36,12 @@ from ..core.events import (
 )
 from ..core.methods import CALIBRATE, branch_of, branches_of
 from ..core.operators import OPERATORS
-from ..core.order_ids import FINAL, SEARCH, parse
+from ..core.order_ids import CONDITIONS, FINAL, SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count
 from ..core.values import EvaluatorCandidate, Fault, Operator
 from ..memory.activity import ActivityNote
 from ..memory.evaluator_pools import hardened_words
-from ..memory.run_status import RunStatus
+from ..memory.run_status import RunStatus, held_out_episodes
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
 from .fact_words import choice_words, confirmed_words, fact_words, saturation_words
@@ -130,6 +131,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   {saturation_words(fact)}",)
         case EliteChanged():
             return _elite(fact, status, now)
+        case RobustMeasured():
+            return (f"   under {fact.conditions} changes of the conditions:", *_final(fact))
         case FinalMeasured():
             return _final(fact)
     return () if fact.line_begins is None else (f"   {fact.line_begins}  {fact_words(fact)}",)
@@ -138,8 +141,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
 def still_working(status: RunStatus, *, now: float) -> str:
     """The progress line for a while without other lines."""
     if status.stage == FINAL:
-        measured, most = status.episodes - status.search_episodes, 2 * status.number("final_episodes")
-        return f"   … {measured} of {counted(most, 'held-out episode')}"
+        measured = status.episodes - status.search_episodes
+        return f"   … {measured} of {counted(held_out_episodes(status), 'held-out episode')}"
     where = f"generation {status.generation_under_way}, " if status.stage == "search" else ""
     calls = status.spending.total.calls
     counts = f"{episodes_words(status)}, {counted(calls, 'model call')} so far"
@@ -204,9 +207,15 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
         "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
         "hardening": f"attacks on the chosen evaluator, {many('evaluator_attacks', 'round')} at most",
         "search": f"policies: {many('generations', 'generation')} of {branches}{of_islands(status.settings)}",
-        "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search",
+        "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search{_robust(status)}",
     }
     return ("", f"== {titles[stage]}") if stage in titles else ()
+
+
+def _robust(status: RunStatus) -> str:
+    """Under which conditions they are repeated, where they are."""
+    again = status.settings.get("robust") == "on"
+    return f", also under {' and '.join(CONDITIONS)} changes of their conditions" if again else ""
 
 
 def _tuned(status: RunStatus) -> str:

@@ -128,11 +128,18 @@ class FinalMeasured(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RobustMeasured(FinalMeasured):
+    """The same again, on the same seeds under changed conditions, one of `order_ids.CONDITIONS`."""
+
+    conditions: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Roll(Order):
     """Roll one episode out. Answered by EpisodeEnded."""
 
     program: Program
-    split: str  # "search" or "final": which environment of the run
+    split: str  # "search", "final" or "final-heavy" and the like: which environment of the run
     index: int
     seed: int
 

@@ -37,6 +37,8 @@ from .domain import (
     Succeeding,
     Twin,
     Twinned,
+    Varying,
+    conditions_for,
     has_success,
     interpreter_of,
     invariances_of,
@@ -60,5 +62,6 @@ __all__ = [
     "Generalising", "ImageFile", "Interpreted", "InvalidAction", "Invariant", "KnowingOrder", "KnownEpisode", "Model",
     "Naming", "Narrating", "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice",
     "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting",
-    "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "invariances_of", "shelf_of", "twin_for",
+    "Store", "Succeeding", "Twin", "Twinned", "Varying", "conditions_for", "has_success", "interpreter_of",
+    "invariances_of", "shelf_of", "twin_for",
 ]

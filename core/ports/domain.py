@@ -95,6 +95,26 @@ class Generalising(Protocol):
         """
 
 
+@runtime_checkable
+class Varying(Protocol):
+    """An optional port of a domain that can change the conditions of its episodes, such as masses and friction."""
+
+    def conditions(self, options: Mapping[str, JSON]) -> Mapping[str, dict[str, JSON]]:
+        """The completed options of each of `order_ids.CONDITIONS`, from these (completed) options of the search.
+
+        The form of observations and actions must hold for all. Raises UsageError, with the reason and the fix, if only
+        these options have none.
+        """
+
+
+def conditions_for(domain: Domain, options: Mapping[str, JSON]) -> Mapping[str, dict[str, JSON]]:
+    """The options of each of `order_ids.CONDITIONS`. Raises UsageError if the domain cannot change its conditions."""
+    if not isinstance(domain, Varying):
+        raise UsageError(f"the domain {domain.name!r} has no changed conditions to measure programs under: remove "
+                         "robust = 'on'")
+    return domain.conditions(options)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownEpisode:
     """One episode that a domain put on record. `below` names those of its episodes that are certain to be worth more.

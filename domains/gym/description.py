@@ -82,6 +82,7 @@ class Description:
     parts: tuple[tuple[str, int], ...] = ()
     mask: str = ""                  # where the environment says which actions are allowed now: see `loading.mask_of`
     raises: str = ""                # what it raised for a random action in some states; "" for nothing
+    changeable: bool | None = None  # whether its physics can be changed, as MuJoCo's and Box2D's; None: not known
     differs: str = ""               # where an episode that was played again differed first, if it is not repeatable
 
     def as_text(self) -> str:

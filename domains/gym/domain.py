@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from ...core.invariances import Change, rounded_otherwise
+from ...core.order_ids import CONDITIONS
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .brief import brief
 from .names import parse_id
-from .options import NONE, complete, settings
+from .options import NONE, complete, require_changeable, settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,11 @@ class GymDomain:
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts for prompts under these (completed) options."""
         return brief(settings(options))
+
+    def conditions(self, options: Mapping[str, JSON]) -> dict[str, dict[str, JSON]]:
+        """The levels of `gym.perturb`: see `core.ports.Varying`. Raises UsageError."""
+        require_changeable(settings(options).description, "robust = 'on' measures under changed physics", "remove it")
+        return {name: {**options, "perturb": name} for name in CONDITIONS}
 
     def control_period_ms(self, options: Mapping[str, JSON]) -> float | None:
         """The duration of a step, where the environment knows it: see `core.ports.Periodic`."""

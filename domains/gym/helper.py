@@ -30,6 +30,7 @@ from .documentation import clean
 from .facts import arguments_text, model_text, parts_of, plain_attributes
 from .loading import IN_OBSERVATION, Simulator, mask_of
 from .names import KEPT, SEEDED, EnvironmentId, modes_of, notes_of, parse_id, suite_of
+from .perturbing import can_change
 from .playing import REPEATED_S, REPEATED_STEPS, Player, RandomPolicy
 from .spaces import (
     MOST_ACTION_NUMBERS,
@@ -135,6 +136,7 @@ class _Helper:
             "model": model_text(bare, attributes, facts["arguments"]), **random.measured(),
             "mode": mode, "repeatable": False,      # decided by comparison with the other process
             "mask": begun.mask, "raises": begun.player.raised,
+            "changeable": can_change(begun.simulator.env, self._name),
         }}
 
     def _plays(self, mode: str, *, history: bool) -> tuple[list[dict[str, Any]], str]:

@@ -103,13 +103,16 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     if not low < high:
         raise UsageError(f"gym.high = {high:g} must be greater than gym.low = {low:g}: the fitness grows between them")
     success = _success(options, found, threshold)
+    perturb = _one_of(options, "perturb", CHOICES, NOMINAL)
+    if perturb != NOMINAL:
+        require_changeable(found, f"gym.perturb = {perturb!r} changes the physics", f"leave it at {NOMINAL!r}")
     return {
         "max_episode_steps": found.horizon, "kwargs": kwargs, "task": _task(options.get("task")), "low": low,
         "high": high, "threshold": threshold, "success": success,
         "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
         "success_info": _one_of(options, "success_info", (HIDDEN_INFO, SHOWN_INFO), HIDDEN_INFO),
         "diverged": _one_of(options, "diverged", (FAULT, STOPS), FAULT),
-        "perturb": _one_of(options, "perturb", CHOICES, NOMINAL),
+        "perturb": perturb,
         "check": check, "python": python, "description": found.as_text(),
     }
 
@@ -128,6 +131,12 @@ def settings(options: Mapping[str, JSON]) -> Settings:
         perturb=str(options.get("perturb", NOMINAL)),
         python=None if (python := options.get("python")) is None else str(python),
     )
+
+
+def require_changeable(found: Description, what: str, fix: str) -> None:
+    """Raises UsageError if the physics cannot be changed; of a description by an older version that is not known."""
+    if found.changeable is False:
+        raise UsageError(f"{what} of MuJoCo or Box2D, and gym:{found.id} has neither: {fix}")
 
 
 def _where(found: Description) -> str:

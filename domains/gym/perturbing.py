@@ -101,6 +101,15 @@ def changing(env: Any, name: str) -> Changing:
                      f"{NOMINAL!r}")
 
 
+def can_change(env: Any, name: str) -> bool:
+    """Whether an environment's physics can be changed."""
+    try:
+        changing(env, name)
+    except Exception:  # noqa: BLE001 - a user's environment may raise anything when it is looked at
+        return False
+    return True
+
+
 def _world(inner: Any) -> Any:
     world = getattr(inner, "world", None)
     return world if hasattr(world, "bodies") and hasattr(world, "contacts") else None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
+from ...core.order_ids import CONDITIONS
 from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf, Twin
 from ...core.recording import Recording
 from ...core.story import Story
@@ -12,6 +13,7 @@ from ...core.values import JSON, Brief, Contract, Program
 from ..shelf_reader import read_shelf
 from .interface import Motion, brief
 from .options import complete, settings
+from .randomisation import CHANGES, QUANTITIES
 from .story import episode_story
 
 
@@ -45,6 +47,14 @@ class HanoiDomain:
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts for prompts under these (completed) options."""
         return brief(settings(options, domain=self.name), self.motion)
+
+    def conditions(self, options: Mapping[str, JSON]) -> dict[str, dict[str, JSON]]:
+        """The presets of randomisation, without single quantities of the search's: see `core.ports.Varying`."""
+        given = {key: value for key, value in options.items() if key not in QUANTITIES}
+        return {
+            name: self.options({**given, "randomisation": preset}, preset="paper")
+            for name, preset in zip(CONDITIONS, CHANGES, strict=True)
+        }
 
     def control_period_ms(self, options: Mapping[str, JSON]) -> float:
         """The duration of a control step: see `core.ports.Periodic`."""

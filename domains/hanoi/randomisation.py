@@ -153,6 +153,7 @@ HARD = replace(
 )
 
 PRESETS: Mapping[str, Randomisation] = {"table": TABLE, "light": LIGHT, "none": NONE, "hard": HARD}
+CHANGES = "light", "hard"       # the presets for the changed conditions of a robust measure, the mildest first
 QUANTITIES: tuple[str, ...] = tuple(field.name for field in fields(Randomisation))
 
 

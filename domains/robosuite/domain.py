@@ -7,11 +7,13 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
+from ...core.order_ids import CONDITIONS
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.recording import Recording
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
+from ..hanoi.randomisation import CHANGES
 from ..shelf_reader import read_shelf
 from . import options as task_options
 from .options import NoiseRanges, Settings
@@ -209,6 +211,14 @@ class RobosuiteDomain:
         """The texts for prompts under these (completed) options."""
         task = TASKS[self.task_name]
         return brief(task, task_options.settings(task, options))
+
+    def conditions(self, options: Mapping[str, JSON]) -> dict[str, dict[str, JSON]]:
+        """The presets of sensor noise, without single quantities of the search's: see `core.ports.Varying`."""
+        given = {key: value for key, value in options.items() if key not in task_options.QUANTITIES}
+        return {
+            name: self.options({**given, "noise": preset}, preset="paper")
+            for name, preset in zip(CONDITIONS, CHANGES, strict=True)
+        }
 
     def control_period_ms(self, options: Mapping[str, JSON]) -> float:
         """The duration of a control step: see `core.ports.Periodic`."""

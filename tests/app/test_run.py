@@ -2,12 +2,15 @@
 
 import random
 import time
+from collections.abc import Iterable
 
 import pytest
 from memento.core.events import (
     CandidateScored,
     EliteChanged,
     EpisodeEnded,
+    Fact,
+    FinalMeasured,
     ProposalMade,
     RunResumed,
 )
@@ -17,7 +20,14 @@ from memento.memory.store import RunStore
 from ..support.processes import members_of, wait_until_gone
 from .conftest import SMALL, Runs, kill, verdicts
 
-ISLANDS = ("--set", "islands=2", "--set", "partners=front", "--set", "memory_scope=until-changed")
+ISLANDS = (
+    "--set", "islands=2", "--set", "partners=front", "--set", "memory_scope=until-changed", "--set", "robust=on",
+)
+
+
+def measures(facts: Iterable[Fact]) -> list[tuple[str, FinalMeasured]]:
+    """The measures on held-out episodes, each with its conditions."""
+    return [(getattr(fact, "conditions", ""), fact) for fact in facts if isinstance(fact, FinalMeasured)]
 
 
 @pytest.mark.slow
@@ -27,6 +37,8 @@ def test_the_same_seed_gives_the_same_run_on_any_number_of_workers(runs: Runs, m
     second = runs.call("run", "hanoi-kinematic", *SMALL, *more, "--name", "two", "--workers", "2")
     assert runs.elite("one") == runs.elite("two")
     assert verdicts(runs.facts("one")) == verdicts(runs.facts("two"))
+    assert measures(runs.facts("one")) == measures(runs.facts("two"))
+    assert [name for name, _ in measures(runs.facts("one"))] == (["", "light", "heavy"] if more else [""])
     same = ("elite", "fitness", "initial_fitness", "reference_fitness", "candidates", "episodes_run")
     assert {key: first[key] for key in same} == {key: second[key] for key in same}
     assert first["status"] == "done"
@@ -70,6 +82,7 @@ def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs, 
     assert result["status"] == "done"
     assert runs.elite("killed") == runs.elite("whole")
     assert verdicts(runs.facts("killed")) == verdicts(runs.facts("whole"))
+    assert measures(runs.facts("killed")) == measures(runs.facts("whole"))
     assert result["episodes_run"] == expected["episodes_run"]
     facts = runs.facts("killed")
     assert sum(isinstance(fact, RunResumed) for fact in facts) >= 1

@@ -12,7 +12,8 @@ import pytest
 from memento.agents.reply import check
 from memento.core.errors import UsageError
 from memento.core.generic_story import story_of
-from memento.core.ports import Domain, Environment, Generalising, shelf_of
+from memento.core.order_ids import CONDITIONS
+from memento.core.ports import Domain, Environment, Generalising, Varying, conditions_for, shelf_of
 from memento.core.story import shown_conditions, story_text
 from memento.core.values import JSON, Brief, Program
 from memento.settings.presets import PRESETS
@@ -124,6 +125,21 @@ class DomainContract(Subject):
                 for text in part.alternatives:
                     ast.literal_eval(text)
                 assert part.low is None or part.high is None or part.low <= part.high
+
+    def test_changed_conditions_are_complete_options(self, loaded: Domain, options: dict[str, JSON]) -> None:
+        kept = copy.deepcopy(options)
+        if not isinstance(loaded, Varying):
+            with pytest.raises(UsageError, match="remove robust = 'on'"):
+                conditions_for(loaded, options)
+            return
+        try:
+            changed = conditions_for(loaded, options)
+        except UsageError as error:
+            assert "robust" in str(error)
+            return
+        assert options == kept and (*changed,) == CONDITIONS
+        assert changed["light"] != changed["heavy"], "of the two the search may have one itself"
+        assert all(loaded.options(each, preset="smoke") == each for each in changed.values())
 
     def test_final_options_are_complete(self, loaded: Domain, options: dict[str, JSON]) -> None:
         if not isinstance(loaded, Generalising):

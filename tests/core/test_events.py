@@ -16,6 +16,7 @@ from memento.core.events import (
     HintGiven,
     Order,
     ProposalFailed,
+    RobustMeasured,
     RunStarted,
     SpeculationEnded,
     StageEntered,
@@ -64,7 +65,8 @@ def test_a_tape_also_has_what_a_replay_repeats_or_compares() -> None:
     """Without a call: the settings, the hints, the answers of tools, and the results."""
     calls = {cls for cls in FACT_CLASSES if "calls" in vars(cls) or issubclass(cls, ProposalFailed)}
     assert {cls for cls in FACT_CLASSES if cls.replayed} - calls == {
-        RunStarted, StageEntered, HintGiven, ToolAnswered, SpeculationEnded, EliteChanged, FinalMeasured
+        RunStarted, StageEntered, HintGiven, ToolAnswered, SpeculationEnded, EliteChanged, FinalMeasured,
+        RobustMeasured,
     }
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,11 @@ from memento.core.events import (
     EpisodeScored,
     Fact,
     FinalMeasured,
+    RobustMeasured,
     RunStarted,
 )
+from memento.core.order_ids import final as final_id
+from memento.core.order_ids import parse
 from memento.core.values import Episode, Fault, FaultKind, Operator, Ranked, Score
 from memento.memory.card import (
     HOLDS,
@@ -25,6 +29,7 @@ from memento.memory.card import (
     card_of,
     card_words,
     luck_words,
+    measured_names,
     reintroduced,
 )
 from memento.memory.run_view import view_of_facts
@@ -59,6 +64,32 @@ def final(
 
 
 SPREAD = [0.9, 0.5, 0.7, 0.3] * 5
+
+
+def test_changed_conditions_stand_beside_the_others_with_their_own_episodes() -> None:
+    facts = list[Fact]()
+    for conditions, values in (("", [0.5, 0.7] * 8), ("light", [0.4, 0.6] * 8), ("heavy", [0.1, 0.3] * 8)):
+        for index, value in enumerate(values):
+            order = str(final_id("elite", conditions).of_episode(index))
+            episode = Episode(index=index, seed=index, steps=1, ended_by="horizon", success=False)
+            facts.append(EpisodeEnded(order=order, episode=episode))
+            facts.append(EpisodeScored(order=f"{order}/score", score=Score(fitness=value)))
+        measured: dict[str, Any] = {
+            "episodes": 16, "initial_fitness": 0.0, "initial_success": None, "elite_fitness": sum(values) / 16,
+            "elite_success": None,
+        }
+        facts.append(RobustMeasured(conditions=conditions, **measured) if conditions else FinalMeasured(**measured))
+    view = view_of_facts(facts)
+    assert [parse(name).branch for name in measured_names(view.status)] == [
+        "elite", "initial", "light/elite", "light/initial", "heavy/elite", "heavy/initial",
+    ]
+    card = card_of(view, facts, [])
+    assert card.unseen is not None and card.unseen.fitness == pytest.approx(0.6)
+    assert {name: each.fitness for name, each in card.robust.items()} == pytest.approx({"light": 0.5, "heavy": 0.2})
+    heavy = card.robust["heavy"].fitness_interval
+    assert heavy is not None and heavy[0] < 0.2 < heavy[1] and heavy != card.unseen.fitness_interval
+    words = dict(card_words(card, "first"))
+    assert words["Unseen, heavy changes"].startswith("F 0.200 [0.1")
 
 
 @pytest.mark.parametrize(("values", "search", "verdict"), [

@@ -22,12 +22,14 @@ from memento.core.events import (
     Propose,
     ProposeEvaluator,
     RecordProbes,
+    RobustMeasured,
     Roll,
     SearchEnded,
     StageEntered,
     VoteCast,
 )
 from memento.core.methods import METHODS
+from memento.core.order_ids import CONDITIONS, parse
 from memento.core.values import (
     CandidateState,
     Episode,
@@ -94,6 +96,33 @@ def test_a_run_goes_through_its_stages_and_measures_unseen_seeds(seed: int, arri
     assert of(log, FinalMeasured)[0].episodes == 3
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_robust_measure_repeats_the_held_out_episodes_elsewhere_and_changes_nothing_before(
+    seed: int, arrival: int
+) -> None:
+    world, rolls = World(seed, failure_rate=0.0), list[Roll]()
+    answer = world.answer
+
+    def watch(order):
+        if isinstance(order, Roll):
+            rolls.append(order)
+        return answer(order)
+
+    world.answer = watch
+    plan = replace(GIVEN, conditions=CONDITIONS)
+    log = run(plan, world, arrival)
+    assert stages(log) == ["initial", "evaluator", "search", "final", "done"]
+    assert [(fact.conditions, fact.episodes) for fact in of(log, RobustMeasured)] == [("light", 3), ("heavy", 3)]
+    held_out = [order for order in rolls if order.id.startswith("final/")]
+    assert {(parse(order.id).branch.rpartition("/")[0], order.split) for order in held_out} == {
+        ("", "final"), ("light", "final-light"), ("heavy", "final-heavy")
+    }
+    assert all(order.seed == plan.final_seeds[order.index] for order in held_out)
+    plain = run(GIVEN, World(seed, failure_rate=0.0), arrival)
+    assert log[: len(plain) - 1] == plain[:-1], "all but the end is the run without it"
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_arrival_order_never_changes_evaluator_or_elite(seed: int, one: int, other: int) -> None:
@@ -110,12 +139,12 @@ def test_arrival_order_never_changes_evaluator_or_elite(seed: int, one: int, oth
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 300))
 def test_replay_at_any_moment_gives_the_same_state(seed: int, arrival: int, cut: int) -> None:
-    pick = random.Random(arrival).randrange
+    pick, plan = random.Random(arrival).randrange, replace(PLAN, conditions=CONDITIONS)
     try:
-        log, last = play(Sequencer(PLAN), World(seed, failure_rate=0.1), pick, steps=cut)
+        log, last = play(Sequencer(plan), World(seed, failure_rate=0.1), pick, steps=cut)
     except SearchError:
         return
-    again = Replay(Sequencer(PLAN)).replay(log)
+    again = Replay(Sequencer(plan)).replay(log)
     assert {order.id for order in again.orders} == {order.id for order in last.orders}
     # The stage's keeper is another object without equality; what it decides by is the inner state.
     assert again.state.inner == last.state.inner

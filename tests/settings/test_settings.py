@@ -134,6 +134,7 @@ def test_texts_are_never_read_as_numbers() -> None:
         ({"sets": ("options=1",)}, ["'options'"]),
         ({"sets": ("k_hc=0", "k_macro=0", "k_cross=0")}, ["k_hc", "all 0"]),
         ({"env": {"MEMENTO_WORKERS": "0"}}, ["workers", "MEMENTO_WORKERS"]),
+        ({"sets": ("robust=on",)}, ["'toy' has no changed conditions", "remove robust = 'on'"]),
     ],
 )
 def test_refusals_name_the_thing_and_the_place(keywords: dict[str, object], words: list[str]) -> None:
@@ -288,7 +289,7 @@ def test_a_setting_is_refused_where_the_text_of_the_run_leaves_it_out(
     flags: dict[str, JSON] = {"method": method, "evaluator": evaluator, "preset": preset}
     assume(key not in switches)
     made = {name: value for name, value in switches.items() if fits(name, method, evaluator)}
-    with patch.object(building, "refuse_gate_without_twin"):
+    with patch.object(building, "refuse_gate_without_twin"), patch.object(building, "refuse_robust_without_conditions"):
         run = build({**flags, **made})
         try:
             other = build({**flags, **made, key: given_value(key, run)})

@@ -230,13 +230,14 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
 
 def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """The elite of each generation, newest first: its gain, and below it the edit that made it."""
-    elites, final = snapshot.slots.elites, snapshot.run.final
-    lines: list[Content] = []
-    if final is not None:
-        lines.append(Content.assemble(
-            ("held-out episodes ", LOUD), f"F {number(final.initial_fitness)} -> {number(final.elite_fitness)}",
-            final_words(final),
-        ))
+    elites, run = snapshot.slots.elites, snapshot.run
+    measured = [("held-out episodes ", run.final)] if run.final is not None else []
+    lines = [
+        Content.assemble(
+            (name, LOUD), f"F {number(each.initial_fitness)} -> {number(each.elite_fitness)}", final_words(each)
+        )
+        for name, each in (*measured, *((f"{each.conditions} changes ", each) for each in run.robust))
+    ]
     roomy = height >= len(lines) + sum(1 + (elite.changed or not place) for place, elite in enumerate(elites))
     for place in range(len(elites) - 1, -1, -1):
         if len(lines) >= height:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.errors import UsageError
+from memento.core.ports import conditions_for
 from memento.core.provenance import GIVEN
 from memento.domains import load
 from memento.domains.gym.loading import Simulator
@@ -70,6 +71,9 @@ def test_what_has_no_such_physics_is_refused_and_the_prompt_says_what_differs() 
     with pytest.raises(UsageError, match="physics of MuJoCo and of Box2D"):
         Simulator(parse_id("CartPole-v1"), {}, max_episode_steps=None, mode=KEPT, perturb=LIGHT)
     domain = load("gym:InvertedPendulum-v5", GIVEN)
+    assert [each["perturb"] for each in conditions_for(domain, domain.options({}, preset="smoke")).values()] == [
+        LIGHT, HEAVY
+    ]
     options = domain.options({"perturb": "light"}, preset="smoke")
     assert domain.options(options, preset="smoke") == options
     assert "all masses are 0.92 to 1.08 times" in domain.brief(options).uncertainties
@@ -77,6 +81,15 @@ def test_what_has_no_such_physics_is_refused_and_the_prompt_says_what_differs() 
     environment.reset(index=0, seed=5)
     assert environment.recording().info["perturbed"] == draw(LIGHT, 5).as_json()
     environment.close()
+
+
+@pytest.mark.slow
+def test_an_environment_without_such_physics_is_refused_before_a_worker_has_it() -> None:
+    other = load("gym:CartPole-v1", GIVEN)
+    with pytest.raises(UsageError, match=r"gym.perturb = 'light' .* gym:CartPole-v1 has neither: leave it at 'none'"):
+        other.options({"perturb": "light"}, preset="smoke")
+    with pytest.raises(UsageError, match=r"robust = 'on' .* gym:CartPole-v1 has neither: remove it"):
+        conditions_for(other, other.options({}, preset="smoke"))
 
 
 @pytest.mark.slow
