@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..core.story import aligned
-from ..core.text import counted
+from ..core.text import counted, number, one_line, signed
 from . import flags
 from .output import print_json_line, print_text, say
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = "memento gallery fetch-push"
 OTHERWISE: Final = 1        # the exit code if a figure does not hold
+SUMMARY: Final = 100        # characters of what a step changed
 
 Name = Annotated[
     str | None, typer.Argument(metavar="NAME", help="Show this program: its figures, how it was found.",
@@ -95,6 +96,8 @@ def _show(entry: "GalleryProgram") -> None:
           for each in entry.measured),
     ]))
     print_text("")
+    if entry.lineage:
+        print_text(f"{_lineage(entry)}\n")
     for each in entry.published:
         print_text(f"published: {each.value}, {each.what} ({each.differs})")
     print_text(
@@ -104,6 +107,20 @@ def _show(entry: "GalleryProgram") -> None:
         f"memento run --replay {entry.tape} --trust --replay-loosely\n"
         f"on other episodes: memento evaluate {PREFIX}{entry.name} --domain {entry.domain} --episodes 16"
     )
+
+
+def _lineage(entry: "GalleryProgram") -> str:
+    """What became of p_0 step by step, with F of the search before and after."""
+    from ..gallery import gain_of
+
+    rows = [("candidate", "from", "F", "gain", "what changed")]
+    for step in entry.lineage:
+        gain = gain_of(step, entry.lineage)
+        rows.append((
+            step.id, ", ".join(step.parents) or "-", number(step.fitness),
+            "-" if gain is None else signed(gain, digits=3), one_line(step.summary, SUMMARY),
+        ))
+    return aligned(rows)
 
 
 def _part(values: tuple[float, float, float] | None, scale: float, unit: str = "") -> str:

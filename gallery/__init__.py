@@ -5,7 +5,7 @@ An entry is a file of facts, `entries/NAME.toml`, and the program, `entries/NAME
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -47,6 +47,51 @@ class MeasuredFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LineageStep:
+    """A candidate in the descent of the program, in the replayed run: its id, its parents, F, and what it changed."""
+
+    id: str
+    fitness: float
+    summary: str
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchYield:
+    """What a branch of the search gave in the replayed run.
+
+    Of its proposals, how many could run, how many of these had a higher F than their parents, the largest gain, and how
+    many became an elite.
+    """
+
+    branch: str
+    proposed: int
+    valid: int
+    gained: int
+    largest: float
+    elites: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionYield:
+    """What selection on fresh episodes changed in the replayed run, and what else it spent.
+
+    `first` is the program of the highest F on the search's own episodes, `returned` what the run returned; each with
+    its mean on fresh episodes, and how many, where it has any. `challenges` of an elite took place, `refuted` of them
+    kept the old one. Tuning took the share `tuning` of the search's episodes; `reintroduced` is as in a run's card.
+    """
+
+    first: str
+    returned: str
+    challenges: int
+    refuted: int
+    tuning: float
+    first_fresh: tuple[float, int] | None = None
+    returned_fresh: tuple[float, int] | None = None
+    reintroduced: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GalleryProgram:
     """A program of the gallery, and how it was found."""
 
@@ -62,6 +107,9 @@ class GalleryProgram:
     tape: str               # in the repository
     published: tuple[Published, ...]
     measured: tuple[MeasuredFigure, ...]
+    lineage: tuple[LineageStep, ...] = ()       # parents before children, the program last
+    branches: tuple[BranchYield, ...] = ()
+    selection: SelectionYield | None = None     # None: the tape was not replayed
 
     @property
     def program(self) -> Path:
@@ -71,6 +119,12 @@ class GalleryProgram:
     def under(self, conditions: str) -> MeasuredFigure | None:
         """The figures under these conditions, if they were measured."""
         return next((each for each in self.measured if each.conditions == conditions), None)
+
+
+def gain_of(step: LineageStep, lineage: Sequence[LineageStep]) -> float | None:
+    """F of a step minus that of its best parent; None for p_0."""
+    before = [each.fitness for each in lineage if each.id in step.parents]
+    return step.fitness - max(before) if before else None
 
 
 def names() -> list[str]:
@@ -97,9 +151,19 @@ def _entry(name: str, facts: Mapping[str, Any]) -> GalleryProgram:
             "options": {}, **facts, "name": name,
             "published": tuple(Published(**each) for each in facts.get("published", ())),
             "measured": tuple(_measured(each) for each in facts.get("measured", ())),
+            "lineage": tuple(
+                LineageStep(**{**each, "parents": tuple(each["parents"])}) for each in facts.get("lineage", ())
+            ),
+            "branches": tuple(BranchYield(**each) for each in facts.get("branches", ())),
+            "selection": _selection(facts["selection"]) if "selection" in facts else None,
         })
-    except (TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the gallery's entry {name} cannot be read: {error}") from None
+
+
+def _selection(facts: Mapping[str, Any]) -> SelectionYield:
+    pairs: dict[str, Any] = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
+    return SelectionYield(**{**facts, **pairs})
 
 
 def _measured(facts: Mapping[str, Any]) -> MeasuredFigure:
