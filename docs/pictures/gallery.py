@@ -66,7 +66,7 @@ def _tables(view: RunView, candidate: str, again: float | None) -> Iterator[str]
     for each in ancestors_of(view.slots, [candidate]):
         yield from _table("[[lineage]]", {
             "id": each, "parents": [*slots[each].parents], "fitness": _rounded(slots[each].fitness),
-            "summary": one_line(slots[each].summary, SUMMARY),
+            "summary": one_line(slots[each].summary, SUMMARY) or "a given first program",
         })
     for branch in ("climb", "macro", "cross", "tune"):
         own = [slot for slot in slots.values() if slot.generation and OPERATORS[_operator(slot.id)].branch == branch]
