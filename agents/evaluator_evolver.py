@@ -19,6 +19,7 @@ from .reply import split
 from .verdict import reasons_list
 from .writing import (
     AS_PUBLISHED,
+    ATTACKER,
     EVALUATOR_WRITER,
     Answers,
     Question,
@@ -156,7 +157,7 @@ class AttackWriter:
     ) -> None:
         """`contract` and `limits`, in words, are those of policies."""
         self._writer = Writer(
-            model=model, prompts=prompts, role=EVALUATOR_WRITER, contract=contract, answers=answers
+            model=model, prompts=prompts, role=ATTACKER, contract=contract, answers=answers
         )
         self._prompts = prompts
         self._constant = {

@@ -26,6 +26,7 @@ _log = structlog.get_logger("memento.replies")
 
 PROPOSER = "proposer"
 EVALUATOR_WRITER = "evaluator-writer"
+ATTACKER = "attacker"
 REPLY: Mapping[Form, str] = {  # the prompt files of the forms
     "whole": "reply-program", "patch": "reply-patch", "either": "reply-either",
 }

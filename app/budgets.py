@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Set
+from typing import Final
 
 from ..core.errors import UsageError, unknown
 from ..core.events import Fact, RunContinued, RunPaused
@@ -10,17 +11,23 @@ from ..models.asked import NAME as ASK
 from ..models.budget import Balance, Budget, Spent
 from ..models.prices import Price, require_prices
 from ..models.spec import COMMAND, ModelSpec, parse_specs
-from ..settings import ALL, CRITIC, RoleBudget, Settings, roles_of
+from ..settings import ALL, ATTACKER, CRITIC, RoleBudget, Settings, roles_of
+
+OFFLINE: Final = "offline"
 
 
 def models_of(settings: Settings) -> dict[str, tuple[str, ...]]:
     """The models of each role in use, by the names that the user gave."""
+    writer = settings.evaluator_model or settings.model
     named = {
         "proposer": (settings.model,),
-        "evaluator-writer": (settings.evaluator_model or settings.model,),
+        "evaluator-writer": (writer,),
         "judge": settings.judges or (settings.model,),
     }
     roles = {role: named[role] for role in named if role in roles_of(settings.evaluator)}
+    attacker = settings.attacker_model or writer
+    if settings.evaluator_attacks and attacker != OFFLINE:      # whose part of an attack is breeding
+        roles[ATTACKER] = (attacker,)
     return roles if settings.critic is None else {**roles, CRITIC: (settings.critic,)}
 
 
@@ -68,7 +75,7 @@ def require_usable(settings: Settings) -> None:
     """Raise UsageError for an unknown price under a money budget, and for settings without effect."""
     specs = {
         role: frozenset(spec for text in texts for spec in parse_specs(text))
-        for role, texts in models_of(settings).items()
+        for role, texts in {ATTACKER: (OFFLINE,), **models_of(settings)}.items()
     }
     every = frozenset(spec for role in specs.values() for spec in role)
     _refuse_asking_elsewhere(specs)

@@ -26,7 +26,7 @@ from ..models.client import WORTH_CHARACTERS
 from ..models.prices import Price, cost_usd
 from ..models.spec import ModelSpec, parse_specs
 from ..search.stages import ATTEMPTS
-from ..settings import CRITIC, Settings, recorded_settings
+from ..settings import ATTACKER, CRITIC, Settings, recorded_settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
 from .given_files import prompts_with, read_prompts
@@ -289,8 +289,8 @@ def _of_evaluators(settings: Settings) -> Iterator[Kind]:
             role="evaluator-writer", what="evaluator revision", calls=(revisions, revisions + attacks),
             batches=max(1, generations - 1), reply="evaluator-patch" if settings.reply == "patch" else "evaluator",
         )
-    if attacks:
-        yield Kind(role="evaluator-writer", what="attack on the evaluator", calls=(1, 1 + attacks), batches=1)
+    if ATTACKER in models_of(settings):
+        yield Kind(role=ATTACKER, what="attack on the evaluator", calls=(1, 1 + attacks), batches=1)
     votes = settings.evaluator_judges * generations
     yield Kind(role="judge", what="vote", calls=(votes, votes), batches=generations, reply="vote")
 
@@ -323,7 +323,7 @@ class Size:
 
 async def _size(settings: Settings, kind: Kind, assumed: Assumed, model: Recorder) -> Size:
     domain = load_domain(settings.domain, settings.provenance)
-    models = Models(proposer=model, evaluator_writer=model, judges=(model,), critic=model)
+    models = Models(proposer=model, evaluator_writer=model, judges=(model,), attacker=model, critic=model)
     aids = aids_of(settings, Hints(), Notes())
     samples = Samples(
         assumed, n_roll=settings.n_roll, pool=settings.evaluator_pool, probes=settings.probes == "on"
@@ -354,7 +354,7 @@ async def _ask(settings: Settings, askers: Askers, samples: Samples, kind: Kind)
         await askers.judges.carry_out(samples.judge(looked=settings.critic_judges == "on"))
     elif askers.critic is not None and kind.role == CRITIC:
         await askers.critic.carry_out(samples.look())
-    elif kind.reply == "policy":
+    elif kind.role == ATTACKER:
         chosen = samples.propose_evaluator(revision=True).parent
         assert chosen is not None
         await askers.attacker.carry_out(ProposeAttack(id="eval/attack/0", evaluator=chosen, bar=HACK))

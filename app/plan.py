@@ -15,7 +15,8 @@ from ..search.memento import GenerationBudget
 from ..search.options import SearchOptions
 from ..search.sequencer import KEEPERS, RunPlan
 from ..search.trials import FreshPlan, RolloutPlan
-from ..settings import Settings
+from ..settings import ATTACKER, Settings
+from .budgets import models_of
 from .required import twin_of
 
 
@@ -74,7 +75,7 @@ def plan_of(
         tested=settings.evaluator_tests == "on" and settings.probes == "on",
         attacks=AttackTerms(
             rounds=settings.evaluator_attacks, seed=settings.root_seed,
-            asks=(settings.evaluator_model or settings.model) != "offline",
+            asks=ATTACKER in models_of(settings),
         ) if settings.evaluator_attacks else None,
         reference=domain.reference_evaluator(),
         conditions=CONDITIONS if settings.robust == "on" else (),

@@ -19,7 +19,7 @@ from ..agents.notes import Notes
 from ..agents.proposers import Aids, Common, Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
 from ..agents.tools import Answered, Computer, Looker, Practiser, Repeating, Tool
-from ..agents.writing import PROPOSER, Answers, Keep, not_kept
+from ..agents.writing import ATTACKER, PROPOSER, Answers, Keep, not_kept
 from ..core.errors import UsageError
 from ..core.events import (
     AttackEvaluator,
@@ -115,6 +115,7 @@ class Models:
     proposer: Model
     evaluator_writer: Model
     judges: tuple[Model, ...]
+    attacker: Model
     critic: Model | None = None
     ballots: BallotFolder = field(default_factory=BallotFolder)     # where the judge "ask" finds its ballots
     tape: ReplayModel | None = None     # that stands for all of them in a replay
@@ -133,6 +134,7 @@ class Models:
             proposer=others[id(self.proposer)],
             evaluator_writer=others[id(self.evaluator_writer)],
             judges=tuple(others[id(model)] for model in self.judges),
+            attacker=others[id(self.attacker)],
             critic=None if self.critic is None else others[id(self.critic)],
             ballots=self.ballots,
             tape=self.tape,
@@ -156,7 +158,7 @@ class Models:
 
     def _all(self) -> tuple[Model, ...]:
         critic = () if self.critic is None else (self.critic,)
-        return (self.proposer, self.evaluator_writer, *self.judges, *critic)
+        return (self.proposer, self.evaluator_writer, *self.judges, self.attacker, *critic)
 
 
 class ByOperator:
@@ -195,6 +197,7 @@ def make_models(settings: Settings, domain: Domain) -> Models:
         proposer=proposer[0],
         evaluator_writer=by_role.get("evaluator-writer", proposer)[0],
         judges=by_role.get("judge", proposer),
+        attacker=by_role.get(ATTACKER, proposer)[0],
         critic=by_role.get(CRITIC, (None,))[0],
         ballots=ballots,
         services=services,
@@ -205,7 +208,7 @@ def replayed(tape: Tape, settings: Settings) -> Models:
     """The tape instead of all models. It spends nothing, so budgets do not apply."""
     model = ReplayModel(tape, loosely=settings.replay_loosely)
     critic = None if settings.critic is None else model
-    return Models(proposer=model, evaluator_writer=model, judges=(model,), critic=critic, tape=model)
+    return Models(proposer=model, evaluator_writer=model, judges=(model,), attacker=model, critic=critic, tape=model)
 
 
 async def load_clients(settings: Settings) -> None:
@@ -376,7 +379,7 @@ def make_askers(
     judges = JudgePanel(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
     critic = None if sheets is None else Critic(model=models.critic, prompts=prompts, brief=brief, sheets=sheets)
     attacker = AttackWriter(
-        model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.contract, limits=common["limits"],
+        model=models.attacker, prompts=prompts, brief=brief, contract=domain.contract, limits=common["limits"],
         answers=answers,
     )
     return Askers(

@@ -231,7 +231,7 @@ async def _record(settings: Settings, *, workers: int) -> Log:
 async def _search(settings: Settings, model: Model, pool: Pool, saving: Sequence[bool], *, workers: int) -> Log:
     """One run from p_0 to the elite."""
     domain = load(DOMAIN)
-    models = Models(proposer=model, evaluator_writer=model, judges=(model,))
+    models = Models(proposer=model, evaluator_writer=model, judges=(model,), attacker=model)
     log = Log([])
     supervisor = Supervisor(
         keeper=Sequencer(_plan(settings, saving)),

@@ -101,7 +101,7 @@ class OrderId:
             return "critic"
         if self.stage != EVALUATOR:
             return "proposer"
-        return "judge" if self.is_vote else "evaluator-writer"
+        return {JUDGE: "judge", ATTACK: "attacker"}.get(self.branch, "evaluator-writer")
 
     def of_episode(self, index: int) -> "OrderId":
         """The rollout of episode `index` of this owner, or of these values of a tuning."""

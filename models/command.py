@@ -25,7 +25,7 @@ from .call_limits import Elapsed, Gate
 from .spec import ModelSpec
 
 PROMPT_FILE: Final = "MEMENTO_PROMPT_FILE"      # the variable with the path of a file that holds the prompt
-ROLE: Final = "MEMENTO_ROLE"                    # "proposer", "evaluator-writer" or "judge"
+ROLE: Final = "MEMENTO_ROLE"                    # "proposer", "evaluator-writer", "judge" or "attacker"
 ORDER: Final = "MEMENTO_ORDER"                  # what the answer is for, such as g1/hill/0
 ATTEMPT: Final = "MEMENTO_ATTEMPT"              # 0, or 1, … where an answer could not be used
 VARIABLES: Final = (PROMPT_FILE, ROLE, ORDER, ATTEMPT)

@@ -16,7 +16,7 @@
 
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file
-from .groups import CRITIC, roles_of
+from .groups import ATTACKER, CRITIC, roles_of
 from .model import ALL, BRANCHES, MOST_WORKERS, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, fits, group_of
 from .presets import preset_named
 from .recorded import recorded_settings
@@ -24,6 +24,7 @@ from .sources import parse_assignments
 
 __all__ = [
     "ALL",
+    "ATTACKER",
     "BRANCHES",
     "CRITIC",
     "MOST_WORKERS",

@@ -13,7 +13,7 @@ from ..models.spec import COMMAND, ModelSpec, parse_specs
 from .groups import EVALUATORS
 from .model import Settings
 
-MODELS = ("model", "evaluator_model", "critic", "judges")       # settings that name models
+MODELS = ("model", "evaluator_model", "critic", "attacker_model", "judges")       # settings that name models
 FILES = ("initial", "evaluator", "prompts")     # settings that name a file or a folder
 
 

@@ -15,15 +15,15 @@ from ..core.methods import SearchPart, method_named
 from ..core.values import JSON
 
 EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
-ROLES = ("proposer", "evaluator-writer", "judge", "critic")  # the roles of models, as in core.ports.Ask
-PROPOSER, WRITER, JUDGE, CRITIC = ROLES
+ROLES = ("proposer", "evaluator-writer", "judge", "critic", "attacker")  # the roles of models, as in core.ports.Ask
+PROPOSER, WRITER, JUDGE, CRITIC, ATTACKER = ROLES
 
 Values = Mapping[str, JSON]
 """The values of all settings of a run, by name."""
 
 
 def roles_of(evaluator: str) -> frozenset[str]:
-    """The roles of models in a run with this choice of evaluator, besides the critic."""
+    """The roles of models in a run with this choice of evaluator, besides the critic and the attacker."""
     if evaluator == "evolve":
         return frozenset({PROPOSER, WRITER, JUDGE})
     return frozenset({PROPOSER, WRITER} if evaluator == "zero-shot" else {PROPOSER})
@@ -119,6 +119,10 @@ _TESTS = Switch(
     name="evaluator_tests", on=lambda values: values["evaluator_tests"] == "on",
     otherwise="without tests of evaluators, of which attacks are a part: remove it, or set evaluator_tests to 'on'",
 )
+_ATTACKS = Switch(
+    name="evaluator_attacks", on=lambda values: bool(values["evaluator_attacks"]),
+    otherwise="without evaluator_attacks: remove it, or set evaluator_attacks",
+)
 _EDITS = frozenset({SearchPart.EDITS})
 
 RUN = SettingGroup(name="run")
@@ -149,7 +153,7 @@ EVALUATOR_WRITER = SettingGroup(name="evaluator writer", roles=frozenset({WRITER
 EVALUATOR_SEARCH = SettingGroup(name="evaluator search", roles=frozenset({JUDGE}))
 EVALUATOR_TESTS = SettingGroup(name="evaluator tests", roles=frozenset({JUDGE}), switches=(_PROBES,))
 EVALUATOR_ATTACKS = SettingGroup(
-    name="evaluator attacks", roles=frozenset({JUDGE}), switches=(_PROBES, _TESTS)
+    name="evaluator attacks", roles=frozenset({JUDGE}), switches=(_PROBES, _TESTS, _ATTACKS)
 )
 FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
 
@@ -163,7 +167,7 @@ GROUPS: Mapping[str, SettingGroup] = {
 }
 CALLS_OF: Mapping[str, SettingGroup] = {
     PROPOSER: MODELS, WRITER: EVALUATOR_WRITER, JUDGE: EVALUATOR_SEARCH,
-    CRITIC: SettingGroup(name="critic's calls", parts=_EDITS, switches=(_CRITIC,)),
+    CRITIC: SettingGroup(name="critic's calls", parts=_EDITS, switches=(_CRITIC,)), ATTACKER: EVALUATOR_ATTACKS,
 }
 """The group of a role's tables, such as `[budget.judge]`."""
 

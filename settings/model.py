@@ -37,7 +37,7 @@ SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
 Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Role = Literal["proposer", "evaluator-writer", "judge", "critic"]
+Role = Literal["proposer", "evaluator-writer", "judge", "critic", "attacker"]
 
 
 class _Part(BaseModel):
@@ -152,6 +152,9 @@ class Settings(BaseModel):
     )
     evaluator_attacks: Turns = groups.EVALUATOR_ATTACKS.field(
         0, "rounds of attacks by bred programs and a model on the chosen evaluator, and of revisions, at most"
+    )
+    attacker_model: str | None = groups.EVALUATOR_ATTACKS.field(
+        None, "the model that writes attacks; none: the model that writes evaluators"
     )
     judge_reasons: bool = groups.EVALUATOR_SEARCH.field(
         True, "writers of evaluators read why the last judges voted as they did"

@@ -121,7 +121,10 @@ def _flat(table: Mapping[str, JSON], name: str, *, depth: int) -> Iterator[tuple
 
 
 _TEXTS = frozenset(
-    {"domain", "method", "preset", "model", "evaluator_model", "evaluator", "initial", "prompts", "salt"}
+    {
+        "domain", "method", "preset", "model", "evaluator_model", "attacker_model", "evaluator", "initial", "prompts",
+        "salt",
+    }
 )
 
 

@@ -173,7 +173,7 @@ def isolation(sandbox: Sequence[str]) -> str:
 def programs_asked(settings: Mapping[str, JSON]) -> list[str]:
     """The settings that name a program as a model, `command:PROGRAM`, which runs outside every isolation."""
     judges = settings.get("judges")
-    named = [*(settings.get(key) for key in ("model", "evaluator_model", "critic")),
+    named = [*(settings.get(key) for key in ("model", "evaluator_model", "critic", "attacker_model")),
              *(judges if isinstance(judges, list | tuple) else ())]
     texts = dict.fromkeys(each for each in named if isinstance(each, str))
     return [one_line(text, 200) for text in texts if re.search(r"(^|,)\s*command:", text)]

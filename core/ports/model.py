@@ -23,7 +23,7 @@ class Ask:
 
     order: "Order"
     attempt: int  # 0, 1, … for repeated attempts at the same order
-    role: str  # "proposer", "evaluator-writer", "judge" or "critic"
+    role: str  # "proposer", "evaluator-writer", "judge", "critic" or "attacker"
     prompt: str
     prefixes: tuple[int, ...] = ()  # lengths of the beginnings of `prompt` that other prompts of the run repeat, rising
     tools: bool = False  # whether `prompt` offers the tools of `core.turns`

@@ -1,11 +1,13 @@
 """Budgets: refusals before anything is spent, and waiting for the last calls."""
 
 import asyncio
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 import pytest
 from memento.app import wiring
 from memento.app.budgets import ActiveTime, balance_of, models_of, require_usable
+from memento.app.plan import plan_of
 from memento.app.wiring import asking_of, make_models
 from memento.core.errors import BudgetSpent, UsageError
 from memento.core.events import Order, ProposalMade, RunContinued, RunPaused, RunResumed, RunStarted
@@ -109,6 +111,34 @@ def test_each_role_has_its_models_and_the_seats_are_dealt(monkeypatch: pytest.Mo
     assert models_of(build(model=LAB, evaluator="reference")) == {"proposer": (LAB,)}
 
 
+@pytest.mark.parametrize(("writer", "attacker", "asked"), [
+    (None, None, "lab:qwen3:8b"), (OTHER, None, "other:llama"), (OTHER, LAB, "lab:qwen3:8b"), (OTHER, "offline", None),
+])
+def test_attacks_are_written_by_the_writer_of_evaluators_unless_another_model_is_named(
+    writer: str | None, attacker: str | None, asked: str | None
+) -> None:
+    named = {"evaluator_model": writer, "attacker_model": attacker}
+    settings = build("evaluator_attacks=2", model=LAB, **{key: value for key, value in named.items() if value})
+    domain = load("hanoi-kinematic")
+    plan = plan_of(settings, domain, None, None)
+    assert plan.attacks is not None and plan.attacks.asks == (asked is not None)
+    if asked is not None:
+        assert make_models(settings, domain).attacker.name == asked
+    assert ("attacker" in models_of(settings)) == (asked is not None)
+
+
+@pytest.mark.parametrize(("given", "problem"), [
+    (("attacker_model=offline",), "'attacker_model' has no effect without evaluator_attacks"),
+    (("budget.attacker.calls=3",), "'budget.attacker.calls' has no effect without evaluator_attacks"),
+    (("evaluator_attacks=1", "budget.attacker.usd=3.0"), "'budget.attacker.usd' has no effect with the offline model"),
+    (("evaluator_attacks=1", "sampling.attacker.temperature=0.1"), "'sampling.attacker' has no effect with the off"),
+    (("evaluator_attacks=1", "attacker_model=ask"), "'ask' can be a judge, but no attacker"),
+])
+def test_an_attacker_that_does_not_fit_is_refused(given: Sequence[str], problem: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(problem)):
+        require_usable(build(*given))
+
+
 class Slow:
     """A model that waits for permission to answer."""
 
@@ -140,7 +170,7 @@ async def test_models_are_closed_once_each_whatever_happens(monkeypatch: pytest.
     monkeypatch.setattr(wiring, "CLOSING_S", 0.05)
     monkeypatch.setattr(wiring, "close_model", Closing.close)
     one, stuck = Closing(), Closing(hangs=True)
-    models = wiring.Models(proposer=one, evaluator_writer=one, judges=(stuck, one, stuck))
+    models = wiring.Models(proposer=one, evaluator_writer=one, judges=(stuck, one, stuck), attacker=one)
     with pytest.raises(RuntimeError, match="the run failed"):
         async with asyncio.timeout(10), models:
             raise RuntimeError("the run failed")

@@ -132,9 +132,11 @@ async def test_attacks_on_the_evaluator_are_counted() -> None:
     usual = await found(assignments=["evaluator_tests=on"])
     attacked = await found(assignments=["evaluator_tests=on", "evaluator_attacks=3"])
     attack = part(attacked, "attack on the evaluator")
-    assert attack.calls[0] == 1 and attack.calls[1] >= 4 and attack.prompt_tokens[0] > 500
+    assert attack.role == "attacker" and attack.calls[0] == 1 and attack.calls[1] >= 4 and attack.prompt_tokens[0] > 500
     assert part(attacked, "evaluator revision").calls[1] >= 3, "the preset smoke has one generation"
     assert attacked.total.calls[1] > usual.total.calls[1]
+    bred = await found(assignments=["evaluator_tests=on", "evaluator_attacks=3", "attacker_model=offline"])
+    assert all(each.role != "attacker" for each in bred.parts), "the offline model's part is breeding"
 
 
 async def test_what_a_program_costs_is_not_known_and_no_price_is_asked_for() -> None:

@@ -74,7 +74,8 @@ def test_any_text_comes_back_and_never_raises(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "role"), [
     ("g1/macro/0", "proposer"), ("init/0", "proposer"), ("eval/g0/2", "evaluator-writer"),
-    ("eval/zero-shot/0", "evaluator-writer"), ("eval/g0/judge/1", "judge"),
+    ("eval/zero-shot/0", "evaluator-writer"), ("eval/g0/judge/1", "judge"), ("eval/attack/0", "attacker"),
+    ("eval/fix/1", "evaluator-writer"),
 ])
 def test_the_role_of_an_order(text: str, role: str) -> None:
     assert parse(text).role == role

@@ -224,11 +224,11 @@ def test_every_setting_is_the_paper_s_or_changes_no_result(made_up):
     one = next(one for one in as_in_the_paper(made_up).records if one.method == "memento")
     slots, one_more = {"k"}, {
         "gate": "on", "proposer_turns": 3, "critic": "openai:m", "probes": "on", "evaluator_tests": "on",
-            "islands": 2,
+            "islands": 2, "evaluator_attacks": 2,
     }
     needs_more = {
         "gate_episodes", "gate_audit", "practice_episodes", "critic_judges", "evaluator_tests", "evaluator_attacks",
-            "island_dealing",
+            "attacker_model", "island_dealing",
     }
     assert {*PAPER} == {*Settings.model_fields}
     for key, value in PAPER.items():

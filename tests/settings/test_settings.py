@@ -246,7 +246,8 @@ FIELDS = sorted({*Settings.model_fields} - {"domain", "method", "evaluator", "pr
 CALLS = [f"{table}.{role}.{name}" for table, name in (("budget", "calls"), ("sampling", "temperature"))
          for role in ROLES]
 SWITCHES = ({}, {"proposer_turns": 2}, {"gate": "on"}, {"critic": "openai:m"}, {"budget_episodes": 900},
-            {"memory_detail": "full"}, {"proposer_turns": 2, "gate": "on", "critic": "openai:m"})
+            {"memory_detail": "full"}, {"evaluator_attacks": 2, "evaluator_tests": "on"},
+            {"proposer_turns": 2, "gate": "on", "critic": "openai:m"})
 WHERE_NONE: Mapping[str, JSON] = {
     "judges": ["openai:m"], "env": ["MY_SIM"], "salt": "none", "initial": "p.py", "prompts": "folder",
 }
@@ -258,7 +259,8 @@ def given_value(key: str, run: Settings) -> JSON:
     if value is False:
         return True
     if value in (None, []):
-        return WHERE_NONE.get(key, "openai:m" if key in ("critic", "evaluator_model") else 900 if key in FIELDS else 1)
+        model = key == "critic" or key.endswith("_model")
+        return WHERE_NONE.get(key, "openai:m" if model else 900 if key in FIELDS else 1)
     return "on" if value == "off" else value
 
 
