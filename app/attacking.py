@@ -8,15 +8,20 @@ from pathlib import Path
 from typing import Final
 
 from ..core.audits import BRED, AuditedProgram
-from ..core.events import AttackEvaluator, EvaluatorAttacked, Propose
+from ..core.errors import UsageError
+from ..core.events import AttackEvaluator, EvaluatorAttacked, Propose, RunStarted
 from ..core.examined import AttackCount
+from ..core.files import replace_file
 from ..core.ports import Auditable, Domain, Pool, RollTask, Shelf, shelf_of
 from ..core.programs.program_text import digest
 from ..core.recording_file import trajectory_path
 from ..core.seeds import derive_seed
+from ..core.text import one_line
 from ..core.values import JSON, CandidateState, Episode, EpisodeNotes, Exploit, Operator, Probe, Program
+from ..memory.store import RunStore
 from ..models.offline.edits import Workshop, first_class
 from ..models.offline.proposer import propose
+from .given_files import read_program
 
 # Breeds programs that an evaluator likes although they never succeed, for an audit.
 #
@@ -115,6 +120,7 @@ class Breeder:
 
 KEPT: Final = 3         # of the fittest exploits of an attack, with their recordings
 GIVEN: Final = "given"
+FOUND: Final = 200      # characters on where an exploit came from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,3 +191,83 @@ def _exploit(order: AttackEvaluator, tried: _Tried) -> Exploit:
     episode = replace(tried.episode, wall_s=0.0, notes=EpisodeNotes(story=tried.episode.notes.story))
     probe = Probe(name=f"{order.id}: {tried.program.name}", episode=episode)
     return Exploit(probe=probe, program=Program(tried.program.text or ""), fitness=tried.program.fitness)
+
+
+# The exploits that a user keeps: a folder of policies, one file each, with which later attacks begin.
+
+
+NOTE: Final = "# An exploit: an evaluator liked this policy, which never did the task."
+DOMAIN: Final = "# domain: "
+
+
+def read_exploits(given: str | None, name: str, domain: Domain) -> tuple[Program, ...]:
+    """The policies in the folder `given`, none for None, for the domain of this `name`.
+
+    Raises UsageError with the file for one that is not a policy of this domain, and for a folder without policies.
+    """
+    if given is None:
+        return ()
+    folder = Path(given)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder} of exploits: memento audit RUN --keep {folder} makes it")
+    paths = sorted(path for path in folder.glob("*.py") if not path.name.startswith("."))
+    if not paths:
+        raise UsageError(f"the folder {folder} holds no exploit: memento audit RUN --keep {folder} adds those of a run")
+    found: dict[str, Program] = {}
+    for path in paths:
+        program = read_program(path, domain.contract, role="policy")
+        noted = [line.removeprefix(DOMAIN) for line in program.text.splitlines()[:2] if line.startswith(DOMAIN)]
+        if noted not in ([], [name]):
+            raise UsageError(f"the policy file {path} is an exploit of {noted[0]!r}, not of {name!r}: move it")
+        found.setdefault(digest(program), program)
+    return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptExploits:
+    """How many files were added for the exploits of runs, and how many exploits the folder had."""
+
+    added: int
+    known: int
+
+
+def keep_exploits(runs: Sequence[Path], folder: Path) -> KeptExploits:
+    """Add the exploits that attacks in these runs found to a folder, which may be new. A file that is there stays.
+
+    Raises UsageError for a run whose evaluators were not attacked, and for a folder that cannot be written.
+    """
+    texts: dict[str, str] = {}
+    for run in runs:
+        texts = {**_exploits_of(run), **texts}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fresh = [name for name in texts if not (folder / name).exists()]
+        for name in fresh:
+            replace_file(folder / name, texts[name].encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError(f"cannot write into {folder}: {error.strerror}") from None
+    return KeptExploits(added=len(fresh), known=len(texts) - len(fresh))
+
+
+def _exploits_of(run: Path) -> dict[str, str]:
+    """The texts of the exploits in a run's log, each with where it came from, by the names of their files."""
+    with RunStore.read(run) as store:
+        started = next(iter(store.facts(only=(RunStarted,))), None)
+        attacks = tuple(store.facts(only=(EvaluatorAttacked,)))
+    if not isinstance(started, RunStarted) or not attacks:
+        raise UsageError(
+            f"no evaluator was attacked in the run {run.name!r}: exploits are kept of runs with evaluator_attacks"
+        )
+    domain, texts = one_line(str(started.settings["domain"]), FOUND), {}
+    for fact in attacks:
+        assert isinstance(fact, EvaluatorAttacked)
+        for each in fact.exploits:
+            found = one_line(f"run {run.name}, {each.probe.name}, f_e {each.fitness:.3f}", FOUND)
+            note = f"{NOTE}\n{DOMAIN}{domain}\n# found: {found}\n"
+            texts.setdefault(f"{digest(each.program)[:16]}.py", note + _unnoted(each.program.text))
+    return texts
+
+
+def _unnoted(text: str) -> str:
+    """The text of a program without the note of the file that it was read from."""
+    return text.split("\n", 3)[-1] if text.startswith(f"{NOTE}\n{DOMAIN}") else text

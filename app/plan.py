@@ -21,11 +21,13 @@ from .required import twin_of
 
 
 def plan_of(
-    settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None, *, rules: int = RULES
+    settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None, *,
+    exploits: tuple[Program, ...] = (), rules: int = RULES,
 ) -> RunPlan:
     """The plan of the run. Episode e of every candidate has the same seed; the final seeds are different ones.
 
-    `rules` is the version of the keepers' rules that the run began with.
+    Attacks on evaluators begin with the `exploits`. `rules` is the version of the keepers' rules that the run began
+    with.
     """
     budget = EvaluatorBudget(
         pool=settings.evaluator_pool,
@@ -75,7 +77,7 @@ def plan_of(
         tested=settings.evaluator_tests == "on" and settings.probes == "on",
         attacks=AttackTerms(
             rounds=settings.evaluator_attacks, seed=settings.root_seed,
-            asks=ATTACKER in models_of(settings),
+            asks=ATTACKER in models_of(settings), known=exploits,
         ) if settings.evaluator_attacks else None,
         reference=domain.reference_evaluator(),
         conditions=CONDITIONS if settings.robust == "on" else (),

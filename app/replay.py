@@ -90,7 +90,7 @@ def _fact(row: Any, values: dict[str, Any]) -> Fact:
 # Where a replay finds a recorded run, in its folder or in a file, and how a run becomes such a file.
 
 
-_PATHS: Final = ("initial", "evaluator", "prompts", "replay")     # settings that may be paths; the texts are kept
+_PATHS: Final = ("initial", "evaluator", "prompts", "exploits", "replay")     # settings that may be paths
 
 
 def find_recorded(runs_dir: Path, name: str) -> Path:
@@ -172,6 +172,7 @@ class RecordedRun:
     evaluator: Program | None = None
     tape: Tape | None = None                # None if nothing is replayed
     rules: int = RULES
+    exploits: tuple[Program, ...] = ()
     prompts: tuple[PromptText, ...] = ()
     hints: RecordedHints | None = None
     limits: Mapping[str, int] | None = None     # of the lengths of prompts, by their orders
@@ -198,6 +199,7 @@ def read_recorded(place: Path) -> RecordedRun:
         tape=tape_of(facts),
         rules=started.rules,
         prompts=started.prompts,
+        exploits=started.exploits,
         hints=recorded_hints(facts),
         limits=recorded_limits(facts),
         looks=recorded_looks(facts),

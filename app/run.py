@@ -22,6 +22,7 @@ from ..models.budget import require_room
 from ..runtime.clock import SystemClock
 from ..settings import MOST_WORKERS, Settings, with_budgets
 from ..settings.effects import files_named
+from .attacking import read_exploits
 from .budgets import balance_of, require_usable
 from .cluster import Cluster, machines
 from .given_files import read_evaluator, read_initial, read_prompts
@@ -56,6 +57,7 @@ async def run(
     initial, evaluator = _given_programs(settings, domain, recorded)
     require_calibratable(settings, domain, initial)
     prompts = recorded.prompts if settings.replay else read_prompts(settings.prompts)
+    exploits = recorded.exploits if settings.replay else read_exploits(settings.exploits, settings.domain, domain)
     if address is not None:
         address.require_free()
     # Before the folder is made, so that an unusable model or cluster leaves no run behind.
@@ -75,7 +77,7 @@ async def run(
         with RunStore.create(folder, clock=clock) as store:
             started = RunStarted(
                 settings=settings.as_json(), versions=versions(), sandbox=where.layers, initial=initial,
-                evaluator=evaluator, prompts=prompts, rules=recorded.rules,
+                evaluator=evaluator, prompts=prompts, exploits=exploits, rules=recorded.rules,
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, machines=where,

@@ -240,7 +240,10 @@ class Session:
             return asked.kinds()
 
         started = work.started
-        plan = plan_of(work.settings, work.domain, started.initial, started.evaluator, rules=started.rules)
+        plan = plan_of(
+            work.settings, work.domain, started.initial, started.evaluator, exploits=started.exploits,
+            rules=started.rules,
+        )
         known = self._asked_again()
         models = work.models.within(ledger).continued(known)
 

@@ -27,6 +27,9 @@ Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="A folder for the worst programs; the commands that film them are printed."),
 ]
+Keep = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Add the exploits that attacks in these runs found to this folder."),
+]
 
 
 def audit(
@@ -40,6 +43,7 @@ def audit(
     episodes: Episodes = 3,
     seed: Seed = 0,
     out: Out = None,
+    keep: Keep = None,
     workers: flags.Workers = None,
     trust: flags.Trust = False,
     runs: flags.Runs = flags.RUNS,
@@ -60,8 +64,12 @@ def audit(
     if _are_runs(domain_or_runs, runs):
         if evaluator != "reference" or out is not None or assignments:
             raise UsageError("--evaluator, --out and --set have an effect with a DOMAIN only: omit them")
+        if keep is not None:
+            _keep(domain_or_runs, runs, keep)
         _compare(domain_or_runs, runs, as_json=as_json)
         return
+    if keep is not None:
+        raise UsageError("--keep takes the exploits of runs: name runs instead of a domain")
     domain = domain_or_runs[0]
     found = examined(
         domain, evaluator, flags=flags.domain_options(variant, randomisation, scenes), assignments=assignments or (),
@@ -96,6 +104,18 @@ def _are_runs(names: list[str], runs: Path) -> bool:
     from ..domains import names as domains
 
     return names[0] not in domains() and ((runs / names[0]).is_dir() or Path(names[0]).is_dir())
+
+
+def _keep(names: list[str], runs: Path, folder: Path) -> None:
+    from ..app.attacking import keep_exploits
+    from ..core.text import counted
+    from ..memory.runs import find_run
+    from .output import say
+
+    if any(name.endswith(".json.xz") for name in names):
+        raise UsageError("--keep takes the exploits of runs, and an archive holds none: name the runs")
+    kept = keep_exploits([find_run(runs, name) for name in names], folder)
+    say(f"{counted(kept.added, 'exploit')} added to {folder}, {kept.known} known; --set exploits={folder} uses them")
 
 
 def _compare(names: list[str], runs: Path, *, as_json: bool) -> None:

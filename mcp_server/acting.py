@@ -33,7 +33,7 @@ STARTS_WAIT_S: Final = 5.0      # for one before
 MOST_PER_CPU: Final = 16        # workers per processor: each is a process with a simulator
 MOST_LIVE: Final = 4            # runs of one server at the same time
 INTERRUPTED: Final = 130        # the exit code
-FILES: Final = frozenset({"initial", "prompts"})    # settings that name a file or a folder
+FILES: Final = frozenset({"initial", "prompts", "exploits"})    # settings that name a file or a folder
 
 Whole = Annotated[int | None, Field(ge=1)]
 Amount = Annotated[float | None, Field(gt=0)]

@@ -27,26 +27,33 @@ from ..core.events import (
 )
 from ..core.examined import TOLERANCE, AttackCount
 from ..core.keeper import Decision
+from ..core.programs.program_text import digest
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, EvaluatorCandidate, Examination, Exploit, Probe, Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackTerms:
-    """How evaluators are attacked: revisions at most, programs bred for an attack, and whether a model is asked."""
+    """How evaluators are attacked: revisions at most, programs bred for an attack, and whether a model is asked.
+
+    `known` are exploits of earlier runs: each attack begins with them, and breeds from them as from its other programs.
+    """
 
     rounds: int
     seed: int
     tries: int = 16
     asks: bool = True
+    known: tuple[Program, ...] = ()
 
     def order(
         self, owner: str, place: int, evaluator: Program, bar: float, programs: tuple[Program, ...]
     ) -> AttackEvaluator:
         """The attack on an evaluator; attacks with the same `place` have the same seed."""
+        tried = {digest(program) for program in programs}
+        known = tuple(program for program in self.known if digest(program) not in tried)
         return AttackEvaluator(
             id=order_ids.attack_id(owner), evaluator=evaluator, split="search",
-            seed=derive_seed(self.seed, "attack", place), bar=bar, tries=self.tries, programs=programs,
+            seed=derive_seed(self.seed, "attack", place), bar=bar, tries=self.tries, programs=(*programs, *known),
         )
 
 

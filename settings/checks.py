@@ -73,7 +73,7 @@ def settle_paths(values: dict[str, Any]) -> None:
     evaluator = values.get("evaluator", "evolve")
     if isinstance(evaluator, str) and evaluator not in EVALUATORS:
         values["evaluator"] = evaluator_file(evaluator, EVALUATORS)
-    for key in ("initial", "prompts"):
+    for key in ("initial", "prompts", "exploits"):
         if isinstance(values.get(key), str):
             values[key] = str(policy_file(values[key]).absolute())
 

@@ -14,7 +14,7 @@ from .groups import EVALUATORS
 from .model import Settings
 
 MODELS = ("model", "evaluator_model", "critic", "attacker_model", "judges")       # settings that name models
-FILES = ("initial", "evaluator", "prompts")     # settings that name a file or a folder
+FILES = ("initial", "evaluator", "prompts", "exploits")     # settings that name a file or a folder
 
 
 def effects(settings: Settings, *, models: Iterable[str]) -> Iterator[str]:

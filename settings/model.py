@@ -156,6 +156,9 @@ class Settings(BaseModel):
     attacker_model: str | None = groups.EVALUATOR_ATTACKS.field(
         None, "the model that writes attacks; none: the model that writes evaluators"
     )
+    exploits: str | None = groups.EVALUATOR_ATTACKS.field(
+        None, "the path of a folder of exploits of earlier runs, with which attacks begin"
+    )
     judge_reasons: bool = groups.EVALUATOR_SEARCH.field(
         True, "writers of evaluators read why the last judges voted as they did"
     )

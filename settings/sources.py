@@ -123,7 +123,7 @@ def _flat(table: Mapping[str, JSON], name: str, *, depth: int) -> Iterator[tuple
 _TEXTS = frozenset(
     {
         "domain", "method", "preset", "model", "evaluator_model", "attacker_model", "evaluator", "initial", "prompts",
-        "salt",
+        "exploits", "salt",
     }
 )
 

@@ -32,6 +32,7 @@ class RunStarted(Fact):
     initial: Program | None = None           # the text of a given p_0, so that a resumed run needs no file
     evaluator: Program | None = None         # the text of a given E*
     prompts: tuple[PromptText, ...] = ()     # the user's own; a resumed run and a replay use these texts
+    exploits: tuple[Program, ...] = ()       # the user's own, with which attacks begin; kept as prompts are
     rules: int = 1                           # the version of the keepers' rules (RULES); 1 in older logs
 
 

@@ -4,10 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from memento.app.attacking import read_exploits
 from memento.cli import exit_code
-from memento.core.events import EvaluatorAttacked, EvaluatorChosen, EvaluatorHardened, Fact
+from memento.core.events import EvaluatorAttacked, EvaluatorChosen, EvaluatorHardened, Fact, RunStarted
+from memento.core.programs.program_text import digest
 from memento.core.recording_file import trajectory_path
 
+from ..support.exploits import of_hanoi
 from ..support.language_server import DOMAIN, policy, program_reply, serving, sound_reply
 from ..support.services import Act
 from .conftest import Runs
@@ -61,6 +64,13 @@ async def test_a_lenient_evaluator_is_found_out_and_revised(runs: Runs, capsys: 
     assert all(trajectory_path(folder, str(each.probe.episode.trajectory)).exists() for each in exploits)
     asked = [prompt for prompt in service.prompts if "You test evaluators" in prompt]
     assert len(asked) == 2 and all("class Evaluator" in prompt for prompt in asked)
+    known = {each.program for each in exploits}
+    for added in (True, False):
+        assert exit_code(["audit", "one", "--runs", str(runs.folder), "--keep", str(runs.folder / "kept")]) == 0
+        assert f"{len(known) if added else 0} exploit" in capsys.readouterr().err
+    kept = read_exploits(str(runs.folder / "kept"), "hanoi-kinematic", DOMAIN)
+    assert sorted(map(digest, kept)) == sorted(map(digest, known))
+    assert all("# found: run one, eval/" in program.text for program in kept)
     assert exit_code(["show", "one", "--runs", str(runs.folder)]) == 0
     assert re.search(r"exploits \d+ % -> 0 % of the programs without success, in 2 attacks with 1 revision",
                      capsys.readouterr().out.replace("\N{NO-BREAK SPACE}", " "))
@@ -70,9 +80,16 @@ async def test_a_lenient_evaluator_is_found_out_and_revised(runs: Runs, capsys: 
 @pytest.mark.timeout(400)
 def test_attacks_are_the_same_on_any_number_of_workers_and_in_a_replay(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
-    small = ["hanoi-kinematic", "--preset", "smoke", "--seed", "5", "--set", "hanoi-kinematic.horizon=20", *ATTACKED]
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "circles.py").write_text(of_hanoi()["circles"].text, encoding="utf-8")
+    small = ["hanoi-kinematic", "--preset", "smoke", "--seed", "5", "--set", "hanoi-kinematic.horizon=20", *ATTACKED,
+             "--set", f"exploits={kept}"]
     for name, workers in (("one", "1"), ("two", "2")):
         runs.call("run", *small, "--name", name, "--workers", workers)
+    [started] = of(runs.facts("one"), RunStarted)
+    assert started.exploits == (of_hanoi()["circles"],)
+    (kept / "circles.py").unlink()
     runs.call("run", "--replay", str(tmp_path / "one"), "--name", "again", "--workers", "2")
     one, two, again = (
         [repr(each) for each in of(runs.facts(name), EvaluatorAttacked, EvaluatorHardened, EvaluatorChosen)]

@@ -47,6 +47,8 @@ def test_a_lenient_evaluator_is_found_out(tmp_path: Path, capsys: pytest.Capture
     (["hanoi-kinematic", "--episodes", "0"], "--episodes must be from 1"),
     (["nowhere", "elsewhere"], "no run 'nowhere'"),
     (["a.json.xz", "--evaluator", "x.py"], "--evaluator, --out and --set have an effect with a DOMAIN only"),
+    (["hanoi-kinematic", "--keep", "kept"], "--keep takes the exploits of runs: name runs instead of a domain"),
+    (["a.json.xz", "--keep", "kept"], "an archive holds none: name the runs"),
     (["hanoi-kinematic", "--evaluator", "nowhere.py"], "there is no evaluator file nowhere.py"),
     (["hanoi-kinematic", "--evaluator", "nowhere", "--runs", "none"], "no run 'nowhere'"),
 ])

@@ -228,7 +228,7 @@ def test_every_setting_is_the_paper_s_or_changes_no_result(made_up):
     }
     needs_more = {
         "gate_episodes", "gate_audit", "practice_episodes", "critic_judges", "evaluator_tests", "evaluator_attacks",
-            "attacker_model", "island_dealing",
+            "attacker_model", "exploits", "island_dealing",
     }
     assert {*PAPER} == {*Settings.model_fields}
     for key, value in PAPER.items():

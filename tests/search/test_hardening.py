@@ -127,6 +127,12 @@ def test_an_exploit_is_closed_by_a_revision_that_is_attacked_again() -> None:
     assert again.seed != attack.seed and again.bar == 0.9
 
 
+def test_attacks_begin_with_the_exploits_of_earlier_runs_each_once() -> None:
+    terms = AttackTerms(rounds=1, seed=1, known=(Program("# as before\nA = 1\n"), Program("B = 2\n")))
+    order = terms.order("eval/g0/1", 0, Program("E"), 0.9, (Program("p_0"), Program("A = 1\n")))
+    assert order.programs == (Program("p_0"), Program("A = 1\n"), Program("B = 2\n"))
+
+
 @pytest.mark.parametrize("refused", [
     {**WHOLE, "exploit 1": 0.9}, {**WHOLE, "success": 0.95 - TOLERANCE - 0.001}, {**WHOLE, "exploit 1": 0.94},
     {**WHOLE, "success": 0.4, "failure": 0.5},

@@ -250,6 +250,7 @@ SWITCHES = ({}, {"proposer_turns": 2}, {"gate": "on"}, {"critic": "openai:m"}, {
             {"proposer_turns": 2, "gate": "on", "critic": "openai:m"})
 WHERE_NONE: Mapping[str, JSON] = {
     "judges": ["openai:m"], "env": ["MY_SIM"], "salt": "none", "initial": "p.py", "prompts": "folder",
+    "exploits": "folder",
 }
 
 
