@@ -258,7 +258,8 @@ def _exploits_of(run: Path) -> dict[str, str]:
         raise UsageError(
             f"no evaluator was attacked in the run {run.name!r}: exploits are kept of runs with evaluator_attacks"
         )
-    domain, texts = one_line(str(started.settings["domain"]), FOUND), {}
+    domain = one_line(str(started.settings["domain"]), FOUND)
+    texts: dict[str, str] = {}
     for fact in attacks:
         assert isinstance(fact, EvaluatorAttacked)
         for each in fact.exploits:
