@@ -59,6 +59,7 @@ from ..runtime.rollouts.pool import ProcessPool
 from ..search.hardening import AttackTerms, HardeningKeeper
 from ..tests.reference_policies import policy_program
 
+FRESH: Final = 10           # evaluators of the offline writer
 ROUNDS: Final = 3
 BASELINE_EPISODES: Final = 3
 UNSEEN: Final = 2           # episodes of a known solution that no evaluator saw in its revision
@@ -69,11 +70,10 @@ SEED: Final = salted(5, "5eed" * 8)
 class Task:
     """A task with its options beyond `--preset quick`, the programs bred for an attack, and a known solution if any.
 
-    `fresh` counts the evaluators of the offline writer, `tries` the programs bred: both are less where episodes cost.
+    `tries` counts the programs bred, fewer where episodes cost.
     """
 
     domain: str
-    fresh: int = 10
     tries: int = 16
     options: Mapping[str, JSON] = field(default_factory=dict)
     solution: str | None = None     # a module of reference policies, or a program of the gallery
@@ -81,9 +81,9 @@ class Task:
 
 TASKS: Final = (
     Task(domain="hanoi-kinematic", solution="hanoi_kinematic"),
-    Task(domain="hanoi", fresh=0, tries=4, options={"n_cubes": 3, "physics": "fast", "horizon": 600}),
+    Task(domain="hanoi", tries=4, options={"n_cubes": 2, "physics": "fast", "horizon": 500}, solution="hanoi"),
     Task(domain="kitchen"),
-    Task(domain="robosuite:Lift", fresh=5, tries=4),
+    Task(domain="robosuite:Lift", tries=4),
     Task(domain="robosuite:NutAssemblySquare", tries=4, solution="gallery:nut-assembly-square"),
     Task(domain="gym:Pendulum-v1"),
     Task(domain="gym:LunarLander-v3"),
@@ -288,7 +288,7 @@ async def evaluators(lab: Lab, domain: Domain) -> AsyncIterator[tuple[str, str, 
         yield "reference", "reference", reference
     for number, program in enumerate(lab.shipped):
         yield "shipped", str(number), program
-    for number in range(lab.task.fresh):
+    for number in range(FRESH):
         written = await lab.fresh(number)
         if written is not None:
             yield "fresh", str(number), written
