@@ -120,7 +120,7 @@ def test_open_tasks_are_searched_until_the_budget_of_episodes_ends_the_search(na
 
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.slow) if name == "ladder" else name   # it looks at many tasks
-    for name in shipped() if name not in (*YARDSTICKS, *OPEN)
+    for name in shipped() if name not in (*YARDSTICKS, *OPEN, "tested-evaluators")
 ])
 def test_every_shipped_experiment_can_be_run_as_it_is(name):
     experiment = load_experiment(name)
@@ -134,6 +134,17 @@ def test_every_shipped_experiment_can_be_run_as_it_is(name):
     budgets = {candidates_of(each) - tuned for each, tuned in proposed}
     assert {each.preset for each in settings.values()} == {"paper"}
     assert budgets == {120}, "all methods have the paper's budget"
+
+
+def test_the_arms_with_tested_evaluators_differ_in_their_evaluators_alone():
+    settings = check(load_experiment("tested-evaluators"), GIVEN)
+    by_arm = {name.split("--")[1]: each for name, each in settings.items() if name.endswith("--s1")}
+    made = {
+        arm: (each.evaluator, each.evaluator_tests, each.evaluator_attacks) for arm, each in by_arm.items()
+    }
+    assert made["votes-alone"] == ("evolve", "off", 0) and made["tests-and-attacks"] == ("evolve", "on", 3)
+    assert made["unevolved-evaluator"][0] == "zero-shot"
+    assert len({candidates_of(each) for each in settings.values()}) == 1 and len(settings) == 15
 
 
 @pytest.mark.parametrize("backend", ["generated", "recorded"])
