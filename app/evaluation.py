@@ -113,6 +113,7 @@ def _result_of(episode: Episode, score: Score, *, graded: bool, succeeds: bool) 
         fitness=score.fitness if graded else None,
         steps=episode.steps,
         ended_by=episode.ended_by,
+        broken_rule=episode.broken_rule,
         episode_return=return_of(episode),
         error=None if fault is None else f"{fault.kind}: {fault.message}",
         traceback=traceback,

@@ -122,6 +122,7 @@ class EpisodeResult:
     ended_by: str
     episode_return: float | None
     error: str | None                   # the fault of the policy or the evaluator, in one line
+    broken_rule: str | None = None      # the rule of the task that ended the episode, in the domain's word
     traceback: str = ""
     printed: str = ""
     stages: tuple[Stage, ...] = ()

@@ -28,7 +28,10 @@ Models = Annotated[
     list[str] | None,
     typer.Option(metavar="MODEL", help="The model that writes programs; repeat the flag to compare models."),
 ]
-Seeds = Annotated[str | None, typer.Option(metavar="1-10", help="The seeds, common to all methods.")]
+Seeds = Annotated[
+    str | None,
+    typer.Option(metavar="1-10", help="The seeds, common to all methods, such as 1-10 or 3,5; 2 is that seed alone."),
+]
 Preset = Annotated[
     str | None,
     typer.Option(metavar="NAME", autocompletion=completion.presets, help="The size of each run: {presets}."),

@@ -6,6 +6,8 @@ everything that is printed goes through this module, which lets none pass.
 
 import errno
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
@@ -16,10 +18,25 @@ from ..core.errors import MementoError
 from ..core.text import one_line, printable
 
 MOST: Final = 4000      # characters of a line for the user
+CALLED: Final = "MEMENTO_CALLED"    # the variable in which a checkout's launcher says how it was called
+_COMMAND: Final = re.compile(
+    r"(?<![\w./-])(?<!-m )memento(?= (?:tour|run|resume|evaluate|rank|gallery|audit|compare|report|what-if|models|show"
+    r"|export|watch|stop|pause|hint|vote|render|mcp|bench|doctor|kitchen|cell|baseline)\b)"
+)
 
 
 def print_text(text: str, *, newline: bool = True) -> None:
     """Print a result to stdout. Raises MementoError where stdout cannot be written; a closed pipe is no such error."""
+    _echo(as_called(text), newline=newline)
+
+
+def as_called(text: str) -> str:
+    """The text with the commands of this program as it was called, such as ./memento in a checkout."""
+    called = os.environ.get(CALLED)
+    return _COMMAND.sub(lambda _: called, text) if called else text
+
+
+def _echo(text: str, *, newline: bool = True) -> None:
     try:
         typer.echo(printable(text), nl=newline)
     except OSError as error:
@@ -36,7 +53,7 @@ def say(sentence: str) -> None:
 def print_note(text: str) -> None:
     """Print to stderr what is no result, with its lines."""
     with suppress(OSError, ValueError):
-        typer.echo(printable(text), err=True)
+        typer.echo(printable(as_called(text)), err=True)
 
 
 def print_json(result: Mapping[str, object]) -> None:
@@ -46,7 +63,7 @@ def print_json(result: Mapping[str, object]) -> None:
 
 def print_json_line(line: str) -> None:
     """Print a line of JSON to stdout, its unprintable characters as the escapes of JSON."""
-    print_text("".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line))
+    _echo("".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line))
 
 
 def print_table(rows: Sequence[tuple[str, str]]) -> None:

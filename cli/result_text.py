@@ -75,13 +75,14 @@ def describe_evaluation(result: EvaluateResult, *, verbose: bool = False) -> str
         lines.append(
             f"  {place:>3}  {_outcome(episode)}fitness {number(episode.fitness)}"
             f"  {episode.steps:>6} steps, ended by {episode.ended_by}"
+            + (f" ({one_line(episode.broken_rule, MOST)})" if episode.broken_rule else "")
             + (f" in {one_line(episode.scene, MOST)}" if episode.scene else "")
             + (f": {one_line(episode.error, MOST)}" if episode.error else "")
         )
         lines += [*_said(episode), *_failure(episode)] if verbose else []
     failed = next((episode for episode in result.per_episode if episode.error), None)
     if failed is not None and not verbose:
-        lines += [f"the first failure, in episode {result.per_episode.index(failed) + 1}:", *_failure(failed)]
+        lines += [f"the first fault, in episode {result.per_episode.index(failed) + 1}:", *_failure(failed)]
     lines += [*_by_scene(result), *_means(result)]
     if result.step_cpu_ms_median is not None and result.step_cpu_ms_p99 is not None:
         lines.append(

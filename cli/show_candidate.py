@@ -237,7 +237,9 @@ def _episodes(record: Record) -> Iterator[str]:
         fault = episode.fault or (score.fault if score is not None else None)
         wrong = f": {fault.kind}, {one_line(fault.message, LINE)}" if fault is not None else ""
         word = episode_outcome(episode)
+        rule = episode.broken_rule
         ended = f"{episode.steps:>5} steps, ended by {episode.ended_by}"
+        ended += f" ({one_line(rule, LINE)})" if rule else ""
         yield f"  {episode.index:>3}  {fitness}  {word}  {ended}{scene}{wrong}"
 
 

@@ -331,7 +331,7 @@ def _searched(status: RunStatus) -> Iterator[str]:
         each = counted(status.number("confirm_episodes"), "fresh episode")
         won = status.confirmations - status.refuted
         yield _row(
-            "challenges", f"{won} of {counted(status.confirmations, 'challenger')} beat the elite, on at most {each}"
+            "challenges", f"{won} of {counted(status.confirmations, 'challenger')} became the elite, on at most {each}"
         )
     if status.chosen is not None:
         yield _row("choice", choice_words(status.chosen))
@@ -393,6 +393,7 @@ def _onward(folder: Path, status: RunStatus, state: str, *, live: bool) -> Itera
         yield f"continue with a larger budget: memento resume {folder} --budget-…"
     elif state == "failed":
         yield f"when its cause is fixed: memento resume {folder}"
+        yield "what the run itself decided, such as that no first policy worked, stays so: that takes a new run"
     elif state != "done":
         yield f"continue: memento resume {folder}"
     if status.elite is not None:

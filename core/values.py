@@ -186,6 +186,12 @@ class Episode:
         """Whether an evaluator scores it: not if a fault ended it before its first step."""
         return self.fault is None or self.scored_to_fault
 
+    @property
+    def broken_rule(self) -> str | None:
+        """The rule of the task that ended it, in the domain's word, where there is one."""
+        rule = self.info.get("broken_rule")
+        return rule if isinstance(rule, str) else None
+
     def counted(self, score: "Score") -> "Score":
         """The score that counts for this episode: f_e = 0 where a fault ended it; it keeps the metrics."""
         score = replace(score, cpu_s=0.0)

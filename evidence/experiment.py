@@ -12,6 +12,7 @@ from ..baselines.settings import METHOD
 from ..core.errors import UsageError, unknown
 from ..core.methods import CALIBRATE
 from ..core.values import JSON
+from ..domains import DOMAINS, PREFIXES
 
 SHARED = "shared"  # an arm's evaluator: that of its seed's leader
 AS_SEARCHED = "as searched"
@@ -99,6 +100,8 @@ def load_experiment(given: str) -> Experiment:
     """The experiment with the name `given`, or in the TOML file at this path. Raises UsageError."""
     path = Path(given)
     if path.suffix != ".toml":
+        if given not in shipped() and given.partition(":")[0] in {*DOMAINS, *PREFIXES}:
+            raise UsageError(f"{given!r} is a task, not an experiment: memento compare --domain {given}")
         if given not in shipped():
             raise unknown("experiment", given, shipped())
         return parse_experiment((_SHIPPED / f"{given}.toml").read_text(encoding="utf-8"), name=given, origin=given)

@@ -127,7 +127,7 @@ class InitialKeeper:
             raise SearchError(f"the given initial policy does not work: {fault.message}")
         if state.attempt + 1 >= ATTEMPTS:
             raise SearchError(
-                f"no working initial policy in {ATTEMPTS} replies (the last: {fault.kind}, {fault.message}); "
+                f"no working initial policy in {ATTEMPTS} attempts (the last: {fault.kind}, {fault.message}); "
                 "give one with --initial FILE, or use another model"
             )
         failure = Rejection(

@@ -220,6 +220,8 @@ def confirmed_words(fact: EliteConfirmed) -> str:
     """The result of a comparison on fresh episodes, in a line."""
     verdict = "confirmed" if fact.confirmed else "not confirmed, the elite stays"
     chance = "" if fact.chance is None else f" (p = {fact.chance:.2g})"
+    if fact.confirmed and fact.chance == 1.0:
+        chance = " (no pair differs, so the search's episodes decide)"
     return (
         f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {counted(fact.episodes, 'fresh episode')},"
         f" the elite {number(fact.elite_fitness)}{chance}"

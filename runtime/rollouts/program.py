@@ -259,7 +259,7 @@ def _traceback(error: BaseException) -> str:
     while frame is not None and frame.tb_frame.f_code.co_filename != FILENAME:
         frame = frame.tb_next
     text = "".join(traceback.format_exception(type(error), error, frame))
-    sizes = program_notes.sizes_of(_innermost(frame))
+    sizes = program_notes.sizes_of(_innermost(frame), keys=isinstance(error, KeyError))
     return f"{text.rstrip()}\nits locals: {sizes}\n" if sizes else text
 
 

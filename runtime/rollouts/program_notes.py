@@ -87,13 +87,27 @@ def report_payload(policy: Any) -> tuple[bytes, str]:
 
 
 LOCALS: Final = 10
-LOCAL_CHARS: Final = 300
+LOCAL_CHARS: Final = 500
+KEYS: Final = 16
 
 
-def sizes_of(variables: dict[str, Any]) -> str:
-    """Local variables in short: numbers and None as they are, of the rest the kind and size. Runs no code of theirs."""
-    words = [f"{name} {_size(value)}" for name, value in list(variables.items())[: LOCALS + 1] if name != "self"]
+def sizes_of(variables: dict[str, Any], *, keys: bool = False) -> str:
+    """Local variables in short: numbers and None as they are, of the rest the kind and size. Runs no code of theirs.
+
+    With `keys`, also the first keys of dictionaries, which is what a KeyError leaves open.
+    """
+    words = [
+        f"{name} {_size(value)}{_keys_of(value) if keys else ''}"
+        for name, value in list(variables.items())[: LOCALS + 1] if name != "self"
+    ]
     return "; ".join(words[:LOCALS])[:LOCAL_CHARS]
+
+
+def _keys_of(value: object) -> str:
+    if type(value) is not dict:
+        return ""
+    named = [key for key in list(value)[:KEYS] if type(key) is str]
+    return f" ({', '.join(named)}{', …' if len(value) > KEYS else ''})" if named else ""
 
 
 def _size(value: object) -> str:

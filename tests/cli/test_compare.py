@@ -17,6 +17,7 @@ FLAGS = replace(NOTHING, domains=("hanoi-kinematic",), methods=("memento", "rand
 REFUSED = {
     "compare": "nothing to compare: name an experiment",
     "compare mian": "unknown experiment 'mian': did you mean 'main'?",
+    "compare gym:Hopper-v5": "'gym:Hopper-v5' is a task, not an experiment: memento compare --domain gym:Hopper-v5",
     "compare --domain hanoi": "names no method",
     "compare main --seeds x": "seeds cannot be 'x'",
     "compare main --jobs 0": "--jobs must be at least 1, not 0",

@@ -93,6 +93,6 @@ def test_the_counts_and_their_words() -> None:
     assert (status.episodes, status.search_episodes, status.confirmations, status.refuted) == (7, 6, 2, 1)
     text = "\n".join(describe_run(view, folder=Path("runs/a"), live=False, width=100))
     assert "6 of the 9 that the search may run" in text
-    assert "1 of 2 challengers beat the elite, on at most 2 fresh episodes" in text
+    assert "1 of 2 challengers became the elite, on at most 2 fresh episodes" in text
     assert "3 ms a call, 99 % 12 ms" in text
     assert "; 1.7 s an episode" in text and "; 1 s an episode" in text

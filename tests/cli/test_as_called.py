@@ -1,0 +1,23 @@
+"""Printed commands can be pasted: they begin as this program was called."""
+
+import pytest
+from memento.cli.output import CALLED, print_json, print_note, print_text, say
+
+
+def test_commands_begin_as_the_program_was_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "continue: memento resume runs/one; memento is a program, and python -m memento run is another call"
+    for called, expected in ((None, text), ("./memento", text.replace("memento resume", "./memento resume"))):
+        if called is None:
+            monkeypatch.delenv(CALLED, raising=False)
+        else:
+            monkeypatch.setenv(CALLED, called)
+        print_text(text)
+        print_note(text)
+        say("memento show one")
+        print_json({"text": text})
+        printed = capsys.readouterr()
+        out, err = printed.out.splitlines(), printed.err.splitlines()
+        assert out == [expected, f'{{"text": "{text}"}}'], "JSON is for programs"
+        assert err == [expected, f"memento: {called or 'memento'} show one"]
