@@ -14,7 +14,8 @@ from .groups import EVALUATORS
 
 PREFIX = "MEMENTO_"
 MOST_BYTES = 1_000_000     # of a settings file
-ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY", *VARIABLES})  # read by the command line, or set for programs
+# Read by the command line, set by the launcher, or set for programs:
+ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY", "MEMENTO_CALLED", *VARIABLES})
 FLAGS = {"domain": "DOMAIN", "judges": "--judge"}  # flags with another name than their setting
 ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}  # settings as a table in a file
 

@@ -2,6 +2,7 @@
 
 import pytest
 from memento.cli.output import CALLED, print_json, print_note, print_text, say
+from memento.settings import build_settings
 
 
 def test_commands_begin_as_the_program_was_called(
@@ -21,3 +22,9 @@ def test_commands_begin_as_the_program_was_called(
         out, err = printed.out.splitlines(), printed.err.splitlines()
         assert out == [expected, f'{{"text": "{text}"}}'], "JSON is for programs"
         assert err == [expected, f"memento: {called or 'memento'} show one"]
+
+
+def test_what_the_launcher_sets_is_no_setting() -> None:
+    environment = {CALLED: "./memento", "MEMENTO_N_ROLL": "2"}
+    flags = {"domain": "hanoi-kinematic", "preset": "smoke", "model": "offline"}
+    assert build_settings(flags, assignments=[], config=None, environment=environment).n_roll == 2
