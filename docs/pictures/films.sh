@@ -15,3 +15,8 @@ film bipedal-walker bipedal-walker gym:BipedalWalker-v3 0 --size 280x188 --every
 film bipedal-walker-fails bipedal-walker gym:BipedalWalker-v3 13 --size 280x188 --every 25
 film key-corridor key-corridor gym:MiniGrid-KeyCorridorS3R3-v0 0 --size 192x192
 film nut-assembly-square nut-assembly-square robosuite:NutAssemblySquare 0 --size 240x180 --every 8
+film stack stack robosuite:Stack 0 --size 240x180 --every 4
+film pusher pusher gym:Pusher-v5 0 --size 240x180 --every 1
+film ant ant gym:Ant-v5 0 --size 256x144 --every 25
+film ant-fails ant gym:Ant-v5 13 --size 256x144 --every 25 --set gym.perturb=heavy
+film kitchen kitchen kitchen 0
