@@ -83,13 +83,13 @@ def _of_run(record: RunRecord) -> Opening:
         f"has {name} {value} on {unseen} (p_0: {before})"
     )
     luck = "" if record.card is None else luck_words(record.card, one_line(record.name, 60))
-    success = f"success {share(record.best_success)} there; " if record.best_success is not None else ""
+    success = f"success {share(last.success)} there; " if last.success is not None else ""
     return Opening(
         sentence=f"{words}, which {does}.",
         run=record.name,
         numbers=(
             Number(name=f"{name}, held-out", value=value, detail=f"{sample}; p_0: {before}"),
-            Number(name="F in the search", value=number(last.best_fitness),
+            Number(name="F in the search", value=number(last.fitness),
                    detail=f"{success}p_0: {number(record.initial_fitness)}"),
         ),
         note=f"{luck[:1].upper()}{luck[1:]}." if luck else "",
