@@ -32,12 +32,12 @@ def recorded_limits(facts: Iterable[Fact]) -> dict[str, int]:
 class PromptLimits:
     """The characters that the prompts of each role may have; no limit until a service refused one. Listens to facts.
 
-    In a replay, `recorded` says what was known when each prompt was made.
+    In a replay, `recorded` says what was known when each prompt was made; `known` limits of roles are from before.
     """
 
-    def __init__(self, recorded: Mapping[str, int] | None = None) -> None:
+    def __init__(self, recorded: Mapping[str, int] | None = None, known: Mapping[str, int] | None = None) -> None:
         self._recorded = recorded
-        self._limits: dict[str, int] = {}
+        self._limits: dict[str, int] = dict(known or {})
 
     def on_fact(self, fact: Fact) -> None:
         """Apply a committed fact."""

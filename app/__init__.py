@@ -23,6 +23,8 @@
     run               `memento run` and `memento resume`: a run from its settings or its log to its result
     session           one session of a run: a controller that reads the log and drives the run
     status            the status of a headless run over HTTP: its progress, spending and workers
+    what_if           `memento what-if`: further draws of recorded proposals, from the states before their orders
+    what_if_figures   the figures of what-ifs: draws against their parents, arms against each other
     wiring            the assignment of orders to agents, models and lanes
 """
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +11,7 @@ from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
 from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
 from ..agents.notes import Notes
+from ..agents.writing import Keep
 from ..core.ballot_files import BALLOTS
 from ..core.errors import MementoError, first_of
 from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped, ServiceNoted
@@ -244,14 +245,8 @@ class Session:
             work.settings, work.domain, started.initial, started.evaluator, exploits=started.exploits,
             rules=started.rules,
         )
-        known = self._asked_again()
+        known = unusable_answers(self._store, self._use.spending.asked_again())
         models = work.models.within(ledger).continued(known)
-
-        def keep(fact: AskedAgain) -> None:
-            answered = known.get((fact.order or "", fact.call.attempt))
-            if answered is None or not same_prompt(answered.prompt, fact.call.prompt.text):
-                bus.publish([fact])     # else it is the recorded answer, which is on the log
-
         lanes = make_lanes(
             work.settings, work.domain, models, pool,
             workers=work.workers if isinstance(pool, ProcessPool) else lambda: pool.slots, replaced=started.prompts,
@@ -259,28 +254,41 @@ class Session:
                 work.settings, self._hints, self._notes, None if work.recorded.looks is not None else folder / SHEETS,
                 ledger, self._limits,
             ),
-            call_times=work.recorded.call_times, answers=work.recorded.answers, keep=keep,
+            call_times=work.recorded.call_times, answers=work.recorded.answers,
+            keep=keep_unusable(bus, known),
             trajectories=folder / TRAJECTORIES, sheets=sheets, again=Rollouts(self._store).again,
         )
         return Supervisor(
-            keeper=_keeper(plan, work.settings, work.domain),
+            keeper=keeper_of(plan, work.settings, work.domain),
             bus=bus,
             lanes=announced(feed.counted(lanes), display),
             requests=requests,
             tick=display.tick,
         )
 
-    def _asked_again(self) -> dict[Key, Call]:
-        """The unusable answers of open orders, with their texts."""
-        return {
-            (order, fact.call.attempt): fact.call
-            for order in sorted(self._use.spending.asked_again())
-            for fact in self._store.facts(only=(AskedAgain,), about=order)
-            if isinstance(fact, AskedAgain)
-        }
+
+def unusable_answers(store: RunStore, orders: Iterable[str]) -> dict[Key, Call]:
+    """The unusable answers of these open orders, with their texts: their questions are not asked again."""
+    return {
+        (order, fact.call.attempt): fact.call
+        for order in sorted(orders)
+        for fact in store.facts(only=(AskedAgain,), about=order)
+        if isinstance(fact, AskedAgain)
+    }
 
 
-def _keeper(plan: RunPlan, settings: Settings, domain: Domain) -> Keeper[Any]:
+def keep_unusable(bus: EventBus, known: Mapping[Key, Call]) -> Keep:
+    """Commits an unusable answer before the further question, unless it is one of the `known`, which are on the log."""
+
+    def keep(fact: AskedAgain) -> None:
+        answered = known.get((fact.order or "", fact.call.attempt))
+        if answered is None or not same_prompt(answered.prompt, fact.call.prompt.text):
+            bus.publish([fact])
+
+    return keep
+
+
+def keeper_of(plan: RunPlan, settings: Settings, domain: Domain) -> Keeper[Any]:
     """The decisions of the run: looks of a critic come before a proposal, which may be a conversation; then the gate.
     """
     keeper: Keeper[Any] = Sequencer(plan)

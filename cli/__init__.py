@@ -49,6 +49,8 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     vote            `memento vote`: vote on the ballots of a run with the judge `ask`
     voting          puts ballots before a person in a terminal, and writes the votes for the run that waits for them
     watch           `memento watch`: the terminal UI on a run
+    what_if         `memento what-if`: recorded proposals, drawn again under other settings or by another model
+    what_if_text    the result of a what-if as tables
 """
 
 import errno

@@ -32,6 +32,7 @@ from . import (
     tour,
     vote,
     watch,
+    what_if,
 )
 from .command import CONTEXT, Command, CommandGroup
 
@@ -69,6 +70,7 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (resume.resume, resume.EXAMPLE),
     (evaluate.evaluate, evaluate.EXAMPLE),
     (rank.rank, rank.EXAMPLE),
+    (what_if.what_if, what_if.EXAMPLE),
     (gallery.gallery, gallery.EXAMPLE),
     (audit.audit, audit.EXAMPLE),
     (compare.compare, compare.EXAMPLE),

@@ -25,6 +25,7 @@ and, for one of these (its *owner*):
     …/turn2               turn 2 of its conversation        …/tool2             the tool that turn 2 called
     …/look2               a critic's look at its episode 2
     …/gate2               its episode 2 on the domain's cheap twin
+    …/draw2               draw 2 of a what-if on the state before its order, in a log of its own; an owner, too
 
 An id is a string; `OrderId` is its parsed form. Keepers handle thousands of ids and derive the ids for an owner
 with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from string to string.
@@ -53,6 +54,7 @@ TURN: Final = "turn"
 TOOL: Final = "tool"
 LOOK: Final = "look"
 GATE: Final = "gate"
+DRAW: Final = "draw"                            # of a what-if
 
 Part = str
 """One of "", "score", "examine", "attack" and "ahead", or "turn", "tool", "look" or "gate" with a number."""
@@ -233,6 +235,11 @@ def look_id(owner: str, episode: int) -> str:
 def gate_id(owner: str, episode: int) -> str:
     """Episode `episode` of a candidate on the domain's cheap twin: g2/hill/7/gate2."""
     return f"{owner}/{GATE}{episode}"
+
+
+def draw_id(slot: str, number: int) -> str:
+    """Draw `number` of a what-if on the state before the order for a slot: g2/hill/7/draw2. It is no part of a run."""
+    return f"{slot}/{DRAW}{number}"
 
 
 def withdraw_id(order: str) -> str:

@@ -24,4 +24,5 @@
     tuning_older      a tuning by the rules of version 1 to 6, by which recorded runs go on
     tuning_search     the optimisers of a tuning: they ask for points in the unit cube and learn the fitness of each
     tuning_values     the values of a program's constants in a tuning: as points, and for a later tuning
+    what_if           what if: further draws of one recorded proposal, each rolled out on the episodes of its parents
 """

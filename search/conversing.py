@@ -60,16 +60,20 @@ class Talks:
 
 
 class Conversing:
-    """Decides as the inner keeper does; its proposals that edit programs become conversations."""
+    """Decides as the inner keeper does; its proposals that edit programs become conversations.
 
-    def __init__(self, inner: Keeper[Any], terms: ConversationTerms) -> None:
+    `evaluator` is E* where the inner keeper begins with it; otherwise a fact of the inner keeper says what it is.
+    """
+
+    def __init__(self, inner: Keeper[Any], terms: ConversationTerms, evaluator: Program | None = None) -> None:
         self._inner = inner
         self._terms = terms
+        self._evaluator = evaluator
 
     def start(self) -> Decision[Talks]:
         """The start of the inner keeper."""
         decision = self._inner.start()
-        return self._adopt(Talks(inner=decision.state), decision)
+        return self._adopt(Talks(inner=decision.state, evaluator=self._evaluator), decision)
 
     def finished(self, state: Talks) -> bool:
         """Whether the inner keeper is finished."""

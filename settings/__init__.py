@@ -12,6 +12,7 @@
     schedule   the schedule of a search within a budget of episodes
     sources    where settings come from: the command line, the environment, a file
     toml_text  settings as TOML text
+    what_if    what a what-if may change, and its experiments: states of recorded runs × arms of settings
 """
 
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets

@@ -49,6 +49,7 @@ from ..core.events import (
     TurnTaken,
     TwinTried,
     VoteCast,
+    WhatIfBegun,
 )
 from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits
 from ..core.values import is_stopped
@@ -183,7 +184,7 @@ def _of_small_ones(fact: Fact) -> str | None:
     match fact:
         case (
             RunResumed() | RunPaused() | RunContinued() | RunStopped() | HintGiven() | ReplayDiffered() | StageEntered()
-            | InitialChosen() | DuplicateFound() | SpeculationEnded() | PopulationChanged() | SearchEnded()
+            | InitialChosen() | DuplicateFound() | SpeculationEnded() | PopulationChanged() | SearchEnded() | WhatIfBegun()
         ):
             return _plain_fields(fact)
     return None

@@ -57,6 +57,7 @@ from .run import (
     ScoreEpisode,
     ServiceNoted,
     StageEntered,
+    WhatIfBegun,
 )
 from .search import (
     BranchEnded,
@@ -93,5 +94,5 @@ __all__ = [
     "ProposeAttack", "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "RobustMeasured", "Roll", "RunContinued",
     "RunPaused", "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode", "SearchEnded",
     "ServiceNoted", "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants", "TryOnTwin", "TryProgram",
-    "TuningEnded", "TurnTaken", "TwinTried", "VoteCast", "Withdraw",
+    "TuningEnded", "TurnTaken", "TwinTried", "VoteCast", "WhatIfBegun", "Withdraw",
 ]

@@ -37,6 +37,23 @@ class RunStarted(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfBegun(Fact):
+    """The first fact of a what-if: further draws of the proposal for `candidate` from the state before its order.
+
+    `run` is the identity of the run that recorded the state. `settings` are those of the draws, `changed` those that
+    the recorded prompt did not have.
+    """
+
+    run: str
+    candidate: str
+    settings: Mapping[str, JSON]
+    changed: Mapping[str, JSON]
+    versions: Mapping[str, str]
+    sandbox: tuple[str, ...] = ()
+    prompts: tuple[PromptText, ...] = ()     # as in RunStarted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(Fact):
     """A controller resumed the run.
 

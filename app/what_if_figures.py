@@ -1,0 +1,331 @@
+"""The figures of what-ifs: each draw against the parent, and the arms against each other. Pure.
+
+    gain         F of a draw minus F of the fittest parent, on the same episodes
+    improvement  what a slot is worth to a search that keeps the parent: the gain, or 0 for a loss and for a failure
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, sqrt
+from typing import Final
+
+from ..core.intervals import Interval, mean_interval, sign_flip_p_values, t_quantile
+from ..core.order_ids import DRAW
+from ..core.programs.program_text import digest
+from ..core.text import number
+from ..core.values import JSON, CandidateState, Fault
+from ..memory.lookup import Policy
+from ..memory.spending import SpendingTally
+from ..models.tape import same_prompt
+from .results import Result
+from .what_if import Drawn, RecordedState
+
+MEASURES: Final = ("improvement", "gain", "better", "failed", "known", "tokens")
+"""What arms are compared by: means over draws; `better`, `failed` and `known` are shares of draws."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawRow:
+    """One draw, or the recorded proposal. `fitness` and `gain` are None for a failure, or where racing ended it.
+
+    The interval is the t interval of the mean difference of f_e to the parent, paired by episodes. `same_as` names the
+    parent, an earlier candidate or an earlier draw with the same code; `rejected`: the climb had rejected that one.
+    """
+
+    name: str
+    summary: str
+    fitness: float | None
+    gain: float | None
+    gain_interval: Interval | None
+    success_rate: float | None
+    mean_return: float | None
+    failure: str | None
+    same_as: str | None
+    rejected: bool
+    calls: int
+    tokens: int
+    per_episode: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmRow:
+    """The draws of one state under one arm. `recorded_difference` is the mean of f_e over the draws minus that of the
+    recorded proposal, paired by episodes; None where one of them has no F. `same_prompt`: it is the recorded one."""
+
+    arm: str
+    model: str
+    changed: Mapping[str, JSON]
+    status: str                         # "done", "budget" or "stopped"
+    draws: int
+    failures: int
+    known: int                          # draws with the code of the parent, or of an earlier candidate or draw
+    rejected: int                       # of these, draws with the code of a rejected candidate
+    better: int                         # draws with a gain above 0
+    fitness: float | None               # mean over the draws that have one
+    gain: float | None
+    gain_interval: Interval | None
+    best_gain: float | None
+    improvement: float | None
+    improvement_interval: Interval | None
+    recorded_difference: float | None
+    recorded_interval: Interval | None
+    same_prompt: bool | None
+    calls: int
+    tokens: int
+    cost_usd: float | None
+    rows: tuple[DrawRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateRow:
+    """A recorded state: the fittest parent, what was recorded, and the arms."""
+
+    run: str                            # the run's folder
+    candidate: str
+    operator: str
+    parent: str
+    parent_fitness: float
+    episodes: int
+    recorded: DrawRow
+    arms: tuple[ArmRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmDifference:
+    """An arm minus the first arm in one measure, with a 95 % interval.
+
+    Over two or more states it is the mean of the differences of their means, with its t interval and the p-value of the
+    sign-flip test; on one state the difference of the means of the draws, with Welch's interval.
+    """
+
+    arm: str
+    against: str
+    measure: str                        # of MEASURES
+    states: int
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WhatIfResult(Result):
+    """Recorded states, drawn again under one or more arms."""
+
+    title: str
+    draws: int                          # wanted of each state under each arm
+    repeated: bool                      # from the recorded replies, without a model
+    states: tuple[StateRow, ...]
+    differences: tuple[ArmDifference, ...]
+
+    def brief(self) -> list[tuple[str, str]]:
+        """The mean gain of every arm in every state."""
+        return [
+            (f"{state.candidate} {arm.arm}", f"gain {number(arm.gain)}")
+            for state in self.states for arm in state.arms
+        ]
+
+    @property
+    def done(self) -> bool:
+        """Whether every arm of every state has all its draws."""
+        return all(arm.status == "done" for state in self.states for arm in state.arms)
+
+
+def result_of(title: str, draws: int, drawn: Sequence[Sequence[Drawn]], *, repeated: bool = False) -> WhatIfResult:
+    """The result of some states (rows) under the same arms (columns)."""
+    states = tuple(_state_row(row) for row in drawn)
+    return WhatIfResult(
+        title=title, draws=draws, repeated=repeated, states=states, differences=tuple(differences(states))
+    )
+
+
+def _state_row(arms: Sequence[Drawn]) -> StateRow:
+    state = arms[0].state
+    return StateRow(
+        run=str(state.run), candidate=state.candidate, operator=state.order.operator.value, parent=state.base.id,
+        parent_fitness=state.base.fitness, episodes=len(state.base.episodes), recorded=_recorded(state),
+        arms=tuple(_arm_row(each) for each in arms),
+    )
+
+
+def _recorded(state: RecordedState) -> DrawRow:
+    """What the run recorded for the candidate: f_e of all episodes, where racing did not end it before."""
+    found: Policy = state.recorded
+    pairs = [(episode, score) for episode, score in found.episodes if episode is not None]
+    values = tuple(
+        0.0 if episode.fault is not None or score is None else score.fitness for episode, score in pairs
+    )
+    whole = found.fitness is not None and len(values) == len(state.base.scores)
+    same, rejected = ("", False) if found.program is None else _same_as(state, digest(found.program), {})
+    return DrawRow(
+        name=found.id, summary=found.summary, fitness=found.fitness,
+        gain=None if found.fitness is None else found.fitness - state.base.fitness,
+        gain_interval=_paired(values, _values(state.base)) if whole else None,
+        success_rate=found.success_rate, mean_return=found.mean_return, failure=_words(found.fault),
+        same_as=same or None, rejected=rejected, calls=len(found.calls),
+        tokens=sum(row.call.usage.input_tokens + row.call.usage.output_tokens for row in found.calls),
+        per_episode=values if whole else (),
+    )
+
+
+def _arm_row(drawn: Drawn) -> ArmRow:
+    state = drawn.state
+    names = sorted(drawn.draws, key=lambda name: int(name.rpartition(DRAW)[2]))
+    earlier: dict[str, str] = {}
+    rows = []
+    for name in names:
+        rows.append(_draw_row(drawn, drawn.draws[name], earlier))
+        if drawn.draws[name].program.text:
+            earlier.setdefault(digest(drawn.draws[name].program), name.rpartition("/")[2])
+    gains = [row.gain for row in rows if row.gain is not None]
+    values = [each.per_episode for each in rows if each.per_episode]
+    recorded = _recorded(state).per_episode
+    means = [fsum(column) / len(values) for column in zip(*values, strict=True)] if values else []
+    against = [mean - other for mean, other in zip(means, recorded, strict=True)] if means and recorded else []
+    worth = [value for row in rows if (value := value_of(row, "improvement")) is not None]
+    tally = SpendingTally()
+    for fact in drawn.facts:
+        tally.apply(fact)
+    spent = tally.so_far().total
+    return ArmRow(
+        arm=drawn.arm.name, model=state.settings.model,
+        changed={key: entry.value for key, entry in drawn.arm.given.items()}, status=drawn.status, draws=len(rows),
+        failures=sum(row.failure is not None for row in rows), known=sum(row.same_as is not None for row in rows),
+        rejected=sum(row.rejected for row in rows), better=sum(gain > 0 for gain in gains),
+        fitness=_mean([row.fitness for row in rows if row.fitness is not None]), gain=_mean(gains),
+        gain_interval=mean_interval(gains, least=-1.0, most=1.0), best_gain=max(gains, default=None),
+        improvement=_mean(worth), improvement_interval=mean_interval(worth, least=0.0, most=1.0),
+        recorded_difference=_mean(against), recorded_interval=mean_interval(against, least=-1.0, most=1.0),
+        same_prompt=_same_prompt(drawn), calls=spent.calls, tokens=spent.tokens, cost_usd=spent.cost_usd,
+        rows=tuple(rows),
+    )
+
+
+def _draw_row(drawn: Drawn, found: CandidateState, earlier: Mapping[str, str]) -> DrawRow:
+    state, sound = drawn.state, found.fault is None
+    same, rejected = _same_as(state, digest(found.program), earlier) if found.program.text else ("", False)
+    tally = SpendingTally()
+    for fact in drawn.facts:
+        if fact.order == found.id or (fact.order or "").startswith(f"{found.id}/"):
+            tally.apply(fact)
+    spent = tally.so_far().total
+    values = _values(found)
+    return DrawRow(
+        name=found.id, summary=found.summary, fitness=found.fitness if sound else None,
+        gain=found.fitness - state.base.fitness if sound else None,
+        gain_interval=_paired(values, _values(state.base)) if sound else None,
+        success_rate=found.success_rate if sound else None, mean_return=found.mean_return,
+        failure=_words(found.fault), same_as=same or None, rejected=rejected, calls=spent.calls, tokens=spent.tokens,
+        per_episode=values if sound else (),
+    )
+
+
+def _same_as(state: RecordedState, code: str, earlier: Mapping[str, str]) -> tuple[str, bool]:
+    """The parent, the earlier candidate or the earlier draw with this code ("" for none), and whether it was rejected.
+    """
+    parents = {digest(parent.program): parent.id for parent in state.order.parents}
+    if code in parents:
+        return parents[code], False
+    known = state.known.programs.get(code, "")
+    if known:
+        refused = {one.candidate for one in (*state.order.rejections, *state.order.tried)} | state.known.rejected
+        return known, known in refused
+    return earlier.get(code, ""), False
+
+
+def _same_prompt(drawn: Drawn) -> bool | None:
+    """Whether the first prompt of the draws is that of the recorded proposal; None without an answer."""
+    first = next((call for fact in drawn.facts for call in fact.calls if call.attempt == 0), None)
+    recorded = next((row.call for row in drawn.state.recorded.calls if row.call.attempt == 0), None)
+    return None if first is None or recorded is None else same_prompt(recorded.prompt, first.prompt.text)
+
+
+def _values(candidate: CandidateState) -> tuple[float, ...]:
+    return tuple(score.fitness for score in candidate.scores)
+
+
+def _paired(values: Sequence[float], others: Sequence[float]) -> Interval | None:
+    if len(values) != len(others):
+        return None
+    differences = [value - other for value, other in zip(values, others, strict=True)]
+    return mean_interval(differences, least=-1.0, most=1.0)
+
+
+def _words(fault: Fault | None) -> str | None:
+    return None if fault is None else f"{fault.kind}: {fault.message}"
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None
+
+
+# Arms against the first one.
+
+
+def differences(states: Sequence[StateRow]) -> Iterable[ArmDifference]:
+    """Every other arm against the first one, in every measure that both have."""
+    for place in range(1, len(states[0].arms) if states else 0):
+        for measure in MEASURES:
+            pairs = [
+                (values, others) for state in states
+                if (values := values_of(state.arms[place], measure)) and (others := values_of(state.arms[0], measure))
+            ]
+            if pairs:
+                first = states[0].arms
+                yield _difference(first[place].arm, first[0].arm, measure, pairs)
+
+
+def values_of(arm: ArmRow, measure: str) -> list[float]:
+    """The values of the draws that have one."""
+    return [value for row in arm.rows if (value := value_of(row, measure)) is not None]
+
+
+def value_of(row: DrawRow, measure: str) -> float | None:
+    """The value of one draw; None if it has none, as a failure has no gain."""
+    match measure:
+        case "improvement":
+            return 0.0 if row.gain is None else max(0.0, row.gain)
+        case "gain":
+            return row.gain
+        case "better":
+            return float(row.gain is not None and row.gain > 0)
+        case "failed":
+            return float(row.failure is not None)
+        case "known":
+            return float(row.same_as is not None)
+    return float(row.tokens)
+
+
+def _difference(
+    arm: str, against: str, measure: str, pairs: Sequence[tuple[Sequence[float], Sequence[float]]]
+) -> ArmDifference:
+    found = [fsum(values) / len(values) - fsum(others) / len(others) for values, others in pairs]
+    interval, p_value = welch_interval(*pairs[0]), None
+    if len(pairs) > 1:
+        interval, [p_value] = mean_interval(found), sign_flip_p_values([found])
+    return ArmDifference(
+        arm=arm, against=against, measure=measure, states=len(pairs), difference=fsum(found) / len(found),
+        interval=interval, p_value=p_value,
+    )
+
+
+def welch_interval(values: Sequence[float], others: Sequence[float]) -> Interval | None:
+    """The 95 % interval of the difference of two means (Welch 1947), with whole degrees of freedom, rounded down.
+
+    None for fewer than two values on a side. It is a point where neither side varies.
+    """
+    if len(values) < 2 or len(others) < 2:
+        return None
+    spreads = [_variance(side) / len(side) for side in (values, others)]
+    middle, total = fsum(values) / len(values) - fsum(others) / len(others), fsum(spreads)
+    if not total:
+        return middle, middle
+    parts = fsum(
+        spread**2 / (len(side) - 1) for spread, side in zip(spreads, (values, others), strict=True)
+    )
+    half = t_quantile(max(1, int(total**2 / parts))) * sqrt(total)
+    return middle - half, middle + half
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = fsum(values) / len(values)
+    return fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
