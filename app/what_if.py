@@ -21,8 +21,9 @@ from ..agents.critic_sheets import SHEETS
 from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
 from ..agents.notes import Notes
+from ..agents.proposers import Aids
 from ..agents.writing import PROPOSER
-from ..core.errors import StoreError, UsageError, unknown
+from ..core.errors import ModelError, StoreError, UsageError, unknown
 from ..core.events import (
     AskedAgain,
     CandidateScored,
@@ -38,7 +39,7 @@ from ..core.keeper import Keeper
 from ..core.methods import CALIBRATE
 from ..core.order_ids import CALIBRATE as CALIBRATION
 from ..core.order_ids import RANDOM, SEARCH, TUNE, parse, slot_of
-from ..core.ports import Domain, interpreter_of
+from ..core.ports import Ask, Domain, Reply, interpreter_of
 from ..core.recording_file import trajectory_path
 from ..core.values import CandidateState, PromptText
 from ..domains import import_string, require_installed
@@ -58,14 +59,14 @@ from ..settings import Settings, usable_cpus
 from ..settings.what_if import CALLS, WhatIfArm, asking_settings, changed_settings
 from .budgets import balance_of, require_usable
 from .cluster import Machines
-from .given_files import read_prompts
+from .given_files import prompts_with, read_prompts
 from .history import Outline, outline_of
 from .plan import plan_of, terms_of
 from .replay import UNLIMITED
 from .required import refuse_the_blind, trusted_settings
 from .run import versions
 from .session import keep_unusable, keeper_of, unusable_answers
-from .wiring import Models, aids_of, load_clients, make_lanes, make_models, replayed, workers_of
+from .wiring import Models, aids_of, load_clients, make_askers, make_lanes, make_models, replayed, workers_of
 
 FOLDER: Final = "what-if"       # in the folder of a run
 Report = Callable[[str], None]
@@ -154,6 +155,7 @@ def state_before(
             folder, outline.started.settings, outline.settings, trusted=trusted, models=False
         )
         settings = changed_settings(recorded, given)
+        require_usable(asking_settings(settings))
         if recorded.method == CALIBRATE or parse(candidate).branch == CALIBRATION:
             raise UsageError(f"{folder.name} is a calibration of a robot, which cannot be repeated from its log")
         domain = load_domain(recorded.domain, recorded.provenance)
@@ -249,6 +251,43 @@ def keeper_for(state: RecordedState, draws: int) -> Keeper[Any]:
     return keeper if terms is None else Conversing(keeper, terms, state.known.evaluator)
 
 
+class _Reading:
+    """A model that reads a prompt and gives no answer."""
+
+    name = "none"
+    prompt = ""
+
+    async def complete(self, ask: Ask) -> Reply:
+        """Note the prompt. Raises ModelError."""
+        self.prompt = ask.prompt
+        raise ModelError("nobody is asked")
+
+
+async def prompt_of(state: RecordedState) -> str:
+    """The prompt of the draws, of a conversation the first one; no model is asked."""
+    reading = _Reading()
+    models = Models(proposer=reading, evaluator_writer=reading, judges=(reading,))
+    askers = make_askers(state.settings, state.domain, models, prompts_with(state.prompts), _aids(state))
+    [order] = keeper_for(state, 1).start().orders
+    assert isinstance(order, Propose)
+    await askers.proposer.carry_out(order)
+    return reading.prompt
+
+
+def _aids(state: RecordedState, ledger: Ledger | None = None, limits: PromptLimits | None = None) -> Aids:
+    """What the prompts get besides: the hints, notes and pictures that the recorded one got."""
+    hints = Hints()
+    for hint in state.hints:
+        hints.on_fact(hint)
+    return aids_of(
+        state.settings, hints, state.notes, state.run / SHEETS, ledger, limits or _limits_of(state)
+    )
+
+
+def _limits_of(state: RecordedState) -> PromptLimits:
+    return PromptLimits(known={PROPOSER: state.limit} if state.limit else {})
+
+
 def folder_of(state: RecordedState) -> Path:
     """Where the log of a what-if lies: the same for the same candidate, settings and prompts, whatever the number."""
     values = {key: value for key, value in state.settings.as_json().items() if key not in (*CALLS, *UNLIMITED)}
@@ -298,9 +337,7 @@ def settled_in(state: Any) -> Mapping[str, CandidateState]:
 def _models(settings: Settings, domain: Domain) -> Models:
     asking = asking_settings(settings)
     refuse_the_blind(asking)
-    models = make_models(asking, domain)
-    require_usable(asking)
-    return models
+    return make_models(asking, domain)
 
 
 def _recorded_models(state: RecordedState, folder: Path) -> Models:
@@ -348,9 +385,7 @@ async def _drive(
     bus.subscribe(_Reporting(report, draws))
     ledger = Ledger(balance_of(settings, use.by_role()))
     known = unusable_answers(store, use.asked_again())
-    hints, limits = Hints(), PromptLimits(known={PROPOSER: state.limit} if state.limit else {})
-    for hint in state.hints:
-        hints.on_fact(hint)
+    limits = _limits_of(state)
     bus.subscribe(limits.on_fact)
     _share_recordings(state, folder)
     await load_clients(asking_settings(settings))
@@ -362,7 +397,7 @@ async def _drive(
     ) as pool:
         lanes = make_lanes(
             settings, state.domain, models.within(ledger).continued(known), pool, workers=where.places or count,
-            replaced=state.prompts, aids=aids_of(settings, hints, state.notes, state.run / SHEETS, ledger, limits),
+            replaced=state.prompts, aids=_aids(state, ledger, limits),
             keep=keep_unusable(bus, known), trajectories=folder / TRAJECTORIES,
         )
         supervisor = Supervisor(keeper=keeper_for(state, draws), bus=bus, lanes=lanes)

@@ -25,7 +25,8 @@ States = Annotated[
                    " file of an experiment."),
 ]
 Draws = Annotated[
-    int | None, typer.Option("-n", "--draws", metavar="N", help="Proposals of each state under each arm; 8 if not given.")
+    int | None,
+    typer.Option("-n", "--draws", metavar="N", help="Proposals of each state under each arm; 8 if not given."),
 ]
 Assignments = Annotated[
     list[str] | None,
@@ -81,9 +82,9 @@ def _plan(
     from ..settings.what_if import DRAWS, plan_of_file, plan_of_flags
 
     if len(words) == 1 and words[0].endswith(".toml"):
-        given = {"--set": bool(assignments), "--model": model is not None, "-n": draws is not None, "--control": control}
-        for flag, is_given in given.items():
-            if is_given:
+        flags_given = {"--set": assignments, "--model": model, "-n": draws, "--control": control}
+        for flag, given in flags_given.items():
+            if given:
                 raise UsageError(f"{flag} has no effect on an experiment: write it into {words[0]}")
         return plan_of_file(Path(words[0]))
     return plan_of_flags(
@@ -127,8 +128,8 @@ async def _carry_out(
         [(state_before(folder, name, arm.given, trusted=trusted), arm) for arm in plan.arms]
         for folder, name in dict.fromkeys(places)
     ]
-    async with machines(cluster, isolated=any(state.settings.require_sandbox for row in states for state, _ in row)) as \
-            where:
+    isolated = any(state.settings.require_sandbox for row in states for state, _ in row)
+    async with machines(cluster, isolated=isolated) as where:
         drawn = []
         for row in states:
             say(f"{row[0][0].run.name} {row[0][0].candidate}")

@@ -98,7 +98,7 @@ def _compared(result: WhatIfResult) -> list[str]:
         where = "one state, by draws" if found[0].states == 1 else f"{found[0].states} states, paired"
         lines.append(f"{name} minus {found[0].against}, over {where}:")
         lines += aligned([("", "difference", "p"), *map(_row, found)]).split("\n")
-    return [*lines, "unclear: the interval holds 0, or the sign-flip test of a measure alone does not exclude it at 5 %"]
+    return [*lines, "unclear: the interval holds 0, or the sign-flip test, of one measure, does not exclude it at 5 %"]
 
 
 def _row(each: ArmDifference) -> tuple[str, str, str]:

@@ -75,8 +75,8 @@ def _require_free(key: str, entry: GivenValue) -> None:
     if key in SHOWN | CALLS or (dot and own):
         return
     raise UsageError(
-        f"{key!r} cannot change in a what-if, because it changes the recorded state, its task, or nothing of its "
-        f"prompt: {', '.join(sorted(SHOWN | {'model'}))} and sampling.NAME can ({entry.origin})"
+        f"{key!r} cannot change in a what-if, which keeps the recorded state and its task: set what only the prompt or "
+        f"the answer depends on, {', '.join(sorted(SHOWN | {'model'}))} or sampling.NAME ({entry.origin})"
     )
 
 

@@ -184,7 +184,8 @@ def _of_small_ones(fact: Fact) -> str | None:
     match fact:
         case (
             RunResumed() | RunPaused() | RunContinued() | RunStopped() | HintGiven() | ReplayDiffered() | StageEntered()
-            | InitialChosen() | DuplicateFound() | SpeculationEnded() | PopulationChanged() | SearchEnded() | WhatIfBegun()
+            | InitialChosen() | DuplicateFound() | SpeculationEnded() | PopulationChanged() | SearchEnded()
+            | WhatIfBegun()
         ):
             return _plain_fields(fact)
     return None
