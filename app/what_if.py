@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ..agents.critic_sheets import SHEETS
 from ..agents.fitting import PromptLimits
@@ -45,10 +45,10 @@ from ..core.values import CandidateState, PromptText
 from ..domains import import_string, require_installed
 from ..domains import load as load_domain
 from ..memory.lookup import Policy, find
-from ..memory.runs import TRAJECTORIES, is_run
+from ..memory.runs import TRAJECTORIES, WHAT_IFS, is_run
 from ..memory.store import RunStore
 from ..models.budget import Ledger, PastSpending
-from ..models.tape import tape_of
+from ..models.tape import Tape, tape_of
 from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
 from ..runtime.supervisor import Replay, Supervisor
@@ -68,7 +68,6 @@ from .run import versions
 from .session import keep_unusable, keeper_of, unusable_answers
 from .wiring import Models, aids_of, load_clients, make_askers, make_lanes, make_models, replayed, workers_of
 
-FOLDER: Final = "what-if"       # in the folder of a run
 Report = Callable[[str], None]
 
 
@@ -293,7 +292,7 @@ def folder_of(state: RecordedState) -> Path:
     values = {key: value for key, value in state.settings.as_json().items() if key not in (*CALLS, *UNLIMITED)}
     values |= {"model": state.settings.model, "prompts": [each.text.digest for each in state.prompts], "workers": 0}
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:10]
-    return state.run / FOLDER / f"{state.candidate.replace('/', '-')}-{digest}"
+    return state.run / WHAT_IFS / f"{state.candidate.replace('/', '-')}-{digest}"
 
 
 async def draw(
@@ -308,15 +307,15 @@ async def draw(
     require_installed(state.settings.domain)
     folder = folder_of(state)
     async with AsyncExitStack() as stack:
-        if repeated:
-            models = _recorded_models(state, folder)
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memento-what-if-"))) / FOLDER
-        else:
-            models = _models(state.settings, state.domain)
-        await stack.enter_async_context(models)
+        tape = _tape(state, folder) if repeated else None
+        if tape is not None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memento-what-if-"))) / WHAT_IFS
         store = stack.enter_context(_opened(state, folder, arm, where))
         found, status = Replay(keeper_for(state, draws)).replay(store.facts(texts=False)), "done"
         if found.orders:
+            asking = asking_settings(state.settings)
+            models = _models(asking, state.domain) if tape is None else replayed(tape, asking)
+            await stack.enter_async_context(models)
             await models.open()
             status = await _drive(state, draws, store, models, where, workers, report)
             found = Replay(keeper_for(state, draws)).replay(store.facts(texts=False))
@@ -334,18 +333,17 @@ def settled_in(state: Any) -> Mapping[str, CandidateState]:
     return settled
 
 
-def _models(settings: Settings, domain: Domain) -> Models:
-    asking = asking_settings(settings)
+def _models(asking: Settings, domain: Domain) -> Models:
     refuse_the_blind(asking)
     return make_models(asking, domain)
 
 
-def _recorded_models(state: RecordedState, folder: Path) -> Models:
-    """The replies in the log of a what-if instead of all models. Raises UsageError where there is none."""
+def _tape(state: RecordedState, folder: Path) -> Tape:
+    """The replies in the log of a what-if. Raises UsageError where there is none."""
     if not is_run(folder):
         raise UsageError(f"there is no what-if on {state.candidate} with these settings to repeat: leave --replay out")
     with RunStore.read(folder) as store:
-        return replayed(tape_of(store.facts()), asking_settings(state.settings))
+        return tape_of(store.facts())
 
 
 def _opened(state: RecordedState, folder: Path, arm: WhatIfArm, where: Machines) -> RunStore:

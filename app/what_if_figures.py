@@ -4,18 +4,19 @@
     improvement  what a slot is worth to a search that keeps the parent: the gain, or 0 for a loss and for a failure
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Final
 
+from ..core.events import Fact
 from ..core.intervals import Interval, mean_interval, sign_flip_p_values, t_quantile
-from ..core.order_ids import DRAW
+from ..core.order_ids import DRAW, owner_of
 from ..core.programs.program_text import digest
 from ..core.text import number
 from ..core.values import JSON, CandidateState, Fault
 from ..memory.lookup import Policy
-from ..memory.spending import SpendingTally
+from ..memory.spending import RoleSpending, SpendingTally
 from ..models.tape import same_prompt
 from .results import Result
 from .what_if import Drawn, RecordedState
@@ -182,10 +183,7 @@ def _arm_row(drawn: Drawn) -> ArmRow:
     means = [fsum(column) / len(values) for column in zip(*values, strict=True)] if values else []
     against = [mean - other for mean, other in zip(means, recorded, strict=True)] if means and recorded else []
     worth = [value for row in rows if (value := value_of(row, "improvement")) is not None]
-    tally = SpendingTally()
-    for fact in drawn.facts:
-        tally.apply(fact)
-    spent = tally.so_far().total
+    spent = _spent(drawn.facts, names)
     return ArmRow(
         arm=drawn.arm.name, model=state.settings.model,
         changed={key: entry.value for key, entry in drawn.arm.given.items()}, status=drawn.status, draws=len(rows),
@@ -203,12 +201,7 @@ def _arm_row(drawn: Drawn) -> ArmRow:
 def _draw_row(drawn: Drawn, found: CandidateState, earlier: Mapping[str, str]) -> DrawRow:
     state, sound = drawn.state, found.fault is None
     same, rejected = _same_as(state, digest(found.program), earlier) if found.program.text else ("", False)
-    tally = SpendingTally()
-    for fact in drawn.facts:
-        if fact.order == found.id or (fact.order or "").startswith(f"{found.id}/"):
-            tally.apply(fact)
-    spent = tally.so_far().total
-    values = _values(found)
+    spent, values = _spent(drawn.facts, [found.id]), _values(found)
     return DrawRow(
         name=found.id, summary=found.summary, fitness=found.fitness if sound else None,
         gain=found.fitness - state.base.fitness if sound else None,
@@ -217,6 +210,15 @@ def _draw_row(drawn: Drawn, found: CandidateState, earlier: Mapping[str, str]) -
         failure=_words(found.fault), same_as=same or None, rejected=rejected, calls=spent.calls, tokens=spent.tokens,
         per_episode=values if sound else (),
     )
+
+
+def _spent(facts: Iterable[Fact], names: Collection[str]) -> RoleSpending:
+    """The calls for these draws."""
+    tally = SpendingTally()
+    for fact in facts:
+        if owner_of(fact.order or "") in names:
+            tally.apply(fact)
+    return tally.so_far().total
 
 
 def _same_as(state: RecordedState, code: str, earlier: Mapping[str, str]) -> tuple[str, bool]:

@@ -9,6 +9,7 @@ from ..core.operators import OPERATORS
 from ..core.story import aligned
 from ..core.text import cost, counted, interval_words, number, one_line, signed
 from ..core.values import Operator
+from ..settings.what_if import SHOWN
 
 MOST_STATES: Final = 3      # whose draws are shown one by one
 SUMMARY: Final = 60         # characters of an edit's summary
@@ -85,9 +86,20 @@ def _arm(arm: ArmRow, state: StateRow) -> list[str]:
             f"  against the recorded {state.candidate}, by episodes: {signed(arm.recorded_difference, digits=3)}"
             f"{interval_words(arm.recorded_interval)}"
         )
-    if arm.same_prompt and any(key not in ("model",) and not key.startswith("sampling") for key in arm.changed):
-        lines.append("  the prompt is the recorded one: these settings change nothing of it in this state")
-    return lines
+    note = _note(arm)
+    return [*lines, f"  {note}"] if note else lines
+
+
+def _note(arm: ArmRow) -> str:
+    """What a person should know of the prompts of an arm; "" for nothing."""
+    shown = SHOWN & {*arm.changed}
+    if shown and arm.model == "offline":
+        return "the offline model reads no prompt"
+    if shown and arm.same_prompt:
+        return "the prompt is the recorded one: these settings change nothing of it in this state"
+    if not shown and arm.same_prompt is False:
+        return "the prompt is not the recorded one: the version that recorded it wrote it in other words"
+    return ""
 
 
 def _compared(result: WhatIfResult) -> list[str]:

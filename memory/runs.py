@@ -13,6 +13,7 @@ from ..core.ports import Clock
 DATABASE = "run.sqlite"
 UNFINISHED = f"{DATABASE}.new"     # until its tables exist
 TRAJECTORIES = "trajectories"
+WHAT_IFS = "what-if"    # the logs of what-ifs, in the folder of their run
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LEFT_EARLY = re.compile(
     rf"lock|\.?holder\.json(\.\d+)?(\.partial)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?"
@@ -50,12 +51,13 @@ def new_run(
 def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
     """The folder of the run with this name, path or prefix of a name.
 
-    Raises UsageError with the matching names, or the most similar ones.
+    Raises UsageError with the matching names, or the most similar ones, and for the log of a what-if.
     """
     root = Path(runs_dir)
     _require_short(name)
     for folder in (root / name, Path(name)):
         if name and is_run(folder):
+            _require_no_what_if(folder.absolute())
             return folder
     names = [folder.name for folder in list_runs(root)]
     fitting = [known for known in names if name and known.startswith(name)]
@@ -69,6 +71,13 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
         raise UsageError(f"no run {name!r}: there are no runs in {root}")
     near = nearest(name, names, most=1)
     raise unknown(f"run (in {root})", name, names if near else names[-_SHOWN:])
+
+
+def _require_no_what_if(folder: Path) -> None:
+    """Raises UsageError for the log of a what-if, which only `memento what-if` reads."""
+    run = folder.parent.parent
+    if folder.parent.name == WHAT_IFS and is_run(run):
+        raise UsageError(f"{folder.name} is a what-if on the run {run.name!r}, no run: use memento what-if {run.name}")
 
 
 def _require_short(name: str) -> None:
