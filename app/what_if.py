@@ -2,7 +2,7 @@
 
 Keepers are pure and a run is its log, so the state before an order follows from the facts before it. The proposal is
 asked for again, under the recorded settings or others, and every draw is rolled out on the episodes of its parents. A
-what-if has a log of its own in the folder of its run; the log of the run is only read.
+what-if has a separate log in the folder of its run; the log of the run is only read.
 """
 
 import hashlib
@@ -233,7 +233,7 @@ def _order_before(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class ArmDraws:
     """The draws of one arm so far, with their facts. `status` is "done", "budget" or "stopped"."""
 
     state: RecordedState
@@ -298,7 +298,7 @@ def folder_of(state: RecordedState) -> Path:
 async def draw(
     state: RecordedState, arm: WhatIfArm, draws: int, where: Machines, *, workers: int | None = None,
     repeated: bool = False, report: Report = lambda line: None,
-) -> Drawn:
+) -> ArmDraws:
     """Draw proposals until there are `draws`; those that the log has already are not drawn again.
 
     `repeated`: all of the log's proposals are rolled out again, without a model, in a folder that does not stay.
@@ -321,7 +321,7 @@ async def draw(
             found = Replay(keeper_for(state, draws)).replay(store.facts(texts=False))
         if status == "done":
             shutil.rmtree(folder / TRAJECTORIES, ignore_errors=True)
-        return Drawn(
+        return ArmDraws(
             state=state, arm=arm, status=status, draws=settled_in(found.state), facts=tuple(store.facts())
         )
 

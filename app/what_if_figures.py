@@ -19,7 +19,7 @@ from ..memory.lookup import Policy
 from ..memory.spending import RoleSpending, SpendingTally
 from ..models.tape import same_prompt
 from .results import Result
-from .what_if import Drawn, RecordedState
+from .what_if import ArmDraws, RecordedState
 
 MEASURES: Final = ("improvement", "gain", "better", "failed", "known", "tokens")
 """What arms are compared by: means over draws; `better`, `failed` and `known` are shares of draws."""
@@ -131,7 +131,7 @@ class WhatIfResult(Result):
         return all(arm.status == "done" for state in self.states for arm in state.arms)
 
 
-def result_of(title: str, draws: int, drawn: Sequence[Sequence[Drawn]], *, repeated: bool = False) -> WhatIfResult:
+def result_of(title: str, draws: int, drawn: Sequence[Sequence[ArmDraws]], *, repeated: bool = False) -> WhatIfResult:
     """The result of some states (rows) under the same arms (columns)."""
     states = tuple(_state_row(row) for row in drawn)
     return WhatIfResult(
@@ -139,7 +139,7 @@ def result_of(title: str, draws: int, drawn: Sequence[Sequence[Drawn]], *, repea
     )
 
 
-def _state_row(arms: Sequence[Drawn]) -> StateRow:
+def _state_row(arms: Sequence[ArmDraws]) -> StateRow:
     state = arms[0].state
     return StateRow(
         run=str(state.run), candidate=state.candidate, operator=state.order.operator.value, parent=state.base.id,
@@ -168,7 +168,7 @@ def _recorded(state: RecordedState) -> DrawRow:
     )
 
 
-def _arm_row(drawn: Drawn) -> ArmRow:
+def _arm_row(drawn: ArmDraws) -> ArmRow:
     state = drawn.state
     names = sorted(drawn.draws, key=lambda name: int(name.rpartition(DRAW)[2]))
     earlier: dict[str, str] = {}
@@ -198,7 +198,7 @@ def _arm_row(drawn: Drawn) -> ArmRow:
     )
 
 
-def _draw_row(drawn: Drawn, found: CandidateState, earlier: Mapping[str, str]) -> DrawRow:
+def _draw_row(drawn: ArmDraws, found: CandidateState, earlier: Mapping[str, str]) -> DrawRow:
     state, sound = drawn.state, found.fault is None
     same, rejected = _same_as(state, digest(found.program), earlier) if found.program.text else ("", False)
     spent, values = _spent(drawn.facts, [found.id]), _values(found)
@@ -234,7 +234,7 @@ def _same_as(state: RecordedState, code: str, earlier: Mapping[str, str]) -> tup
     return earlier.get(code, ""), False
 
 
-def _same_prompt(drawn: Drawn) -> bool | None:
+def _same_prompt(drawn: ArmDraws) -> bool | None:
     """Whether the first prompt of the draws is that of the recorded proposal; None without an answer."""
     first = next((call for fact in drawn.facts for call in fact.calls if call.attempt == 0), None)
     recorded = next((row.call for row in drawn.state.recorded.calls if row.call.attempt == 0), None)

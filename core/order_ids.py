@@ -25,7 +25,7 @@ and, for one of these (its *owner*):
     …/turn2               turn 2 of its conversation        …/tool2             the tool that turn 2 called
     …/look2               a critic's look at its episode 2
     …/gate2               its episode 2 on the domain's cheap twin
-    …/draw2               draw 2 of a what-if on the state before its order, in a log of its own; an owner, too
+    …/draw2               draw 2 of a what-if on the state before its order, in a separate log; an owner, too
 
 An id is a string; `OrderId` is its parsed form. Keepers handle thousands of ids and derive the ids for an owner
 with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from string to string.

@@ -85,7 +85,7 @@ class OrderBefore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draws:
+class DrawsState:
     """The state: the draws that wait for an answer, the open trials, and the settled draws with their episodes."""
 
     waiting: frozenset[str]
@@ -104,15 +104,15 @@ class DrawsKeeper:
         self._plan = replace(plan, racing=False, duplicates=True)
         self._ids = tuple(draw_id(slot_of(order.id), number) for number in range(draws))
 
-    def start(self) -> Decision[Draws]:
+    def start(self) -> Decision[DrawsState]:
         """Order all proposals."""
         trials = Trials(plan=self._plan, open={})
         for parent in self._order.parents:
             trials = trials.knowing(parent)
         orders = tuple(replace(self._order, id=name) for name in self._ids)
-        return Decision(state=Draws(waiting=frozenset(self._ids), trials=trials), orders=orders)
+        return Decision(state=DrawsState(waiting=frozenset(self._ids), trials=trials), orders=orders)
 
-    def decide(self, state: Draws, fact: Fact) -> Decision[Draws]:
+    def decide(self, state: DrawsState, fact: Fact) -> Decision[DrawsState]:
         """The decision after one proposal, episode or score."""
         if not isinstance(fact, ProposalMade | ProposalFailed):
             return _followed(state, state.trials.take(fact))
@@ -128,12 +128,12 @@ class DrawsKeeper:
             return _settled(state, failed(trial, fact.fault))
         return _followed(state, state.trials.begin(trial, shape=fact.shape))
 
-    def finished(self, state: Draws) -> bool:
+    def finished(self, state: DrawsState) -> bool:
         """Whether every draw is settled."""
         return not state.waiting and not state.trials.open
 
 
-def _followed(state: Draws, step: Step) -> Decision[Draws]:
+def _followed(state: DrawsState, step: Step) -> Decision[DrawsState]:
     """The decision that a step of the trials leads to."""
     decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
     for candidate in step.settled:
@@ -141,7 +141,7 @@ def _followed(state: Draws, step: Step) -> Decision[Draws]:
     return decision
 
 
-def _settled(state: Draws, candidate: CandidateState) -> Decision[Draws]:
+def _settled(state: DrawsState, candidate: CandidateState) -> Decision[DrawsState]:
     scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
     return Decision(state=replace(state, settled={**state.settled, candidate.id: candidate}), facts=(scored,))
 

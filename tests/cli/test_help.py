@@ -13,7 +13,7 @@ from memento.settings.presets import DEFAULT_PRESET
 GOLDEN = Path(__file__).parent / "golden" / "help"
 CALLS = {
     "memento": [],
-    **{function.__name__: [function.__name__] for function, _ in COMMANDS},
+    **{name: [name] for function, _ in COMMANDS for name in [function.__name__.replace("_", "-")]},
     "kitchen": ["kitchen"],
     "kitchen-record": ["kitchen", "record"],
     "baseline": ["baseline"],

@@ -19,7 +19,10 @@ from ..support.guide import commands_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
-COMMANDS = {command.name or command.callback.__name__ for command in commands.registered_commands if command.callback}
+COMMANDS = {
+    command.name or command.callback.__name__.replace("_", "-")
+    for command in commands.registered_commands if command.callback
+}
 COMMANDS |= {group.name for group in commands.registered_groups}
 
 
@@ -32,7 +35,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_named_commands_exist(path: Path) -> None:
-    named = set(re.findall(r"(?:\./memento|`memento) ([a-z]+)", path.read_text()))
+    named = set(re.findall(r"(?:\./memento|`memento) ([a-z]+(?:-[a-z]+)*)", path.read_text()))
     assert named <= COMMANDS | {"test"}
 
 

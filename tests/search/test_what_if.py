@@ -23,7 +23,7 @@ from memento.core.values import CandidateState, Fault, FaultKind, Operator
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.memento import GenerationBudget
-from memento.search.what_if import Draws, DrawsKeeper, OrderBefore
+from memento.search.what_if import DrawsKeeper, DrawsState, OrderBefore
 
 from ..support.keeper_world import CALL, Repeating, World, play
 from ..support.searches import PLAN, budgets, initial, make, seeds
@@ -72,7 +72,7 @@ def order(seed: int, operator: Operator = Operator.MACRO, **fields: object) -> P
     )
 
 
-def drawn(keeper: object, seed: int, arrival: int) -> tuple[list[Fact], Decision[Draws]]:
+def drawn(keeper: object, seed: int, arrival: int) -> tuple[list[Fact], Decision[DrawsState]]:
     log, last = play(keeper, Repeating(seed, programs=3), random.Random(arrival).randrange)     # type: ignore[arg-type]
     return log, last
 
