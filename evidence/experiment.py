@@ -36,7 +36,8 @@ class Task:
 class Arm:
     """A method with its settings and options. `evaluator` is "shared" or a value of `memento run --evaluator`.
 
-    `tasks` names the tasks that have it, empty for all. Those of a learned baseline are its flags.
+    `tasks` names the tasks that have it, empty for all. Those of a learned baseline are its flags. With a `model` the
+    arms are models, which start from the same p_0 under the same evaluator; else every model of the experiment has it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Arm:
     tasks: tuple[str, ...] = ()
     settings: Mapping[str, JSON] = field(default_factory=dict)
     options: Mapping[str, JSON] = field(default_factory=dict)
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +170,11 @@ def leader_of(experiment: Experiment) -> Arm:
     return next((arm for arm in searching if arm.evaluator == SHARED), searching[0])
 
 
+def compares_models(experiment: Experiment) -> bool:
+    """Whether its arms are models, so that runs of different models are compared with one another."""
+    return any(arm.model is not None for arm in experiment.arms)
+
+
 def is_learned(arm: Arm) -> bool:
     """Whether the arm is a learned baseline, which `memento baseline` trains, and no search."""
     return arm.method == METHOD
@@ -228,9 +235,22 @@ def check_experiment(experiment: Experiment, where: str) -> None:
             if names.count(each) > 1:
                 raise UsageError(f"{where} has the {what} {each!r} twice: keep only one, or name it differently")
     _check_names(experiment, where)
+    _check_models(experiment, where)
     for measure in experiment.measures:
         if measure.episodes < 1 or not 0 <= measure.skip < measure.episodes:
             raise UsageError(f"{where}, measure {measure.name!r}: skip must be less than episodes")
+
+
+def _check_models(experiment: Experiment, where: str) -> None:
+    """Raise UsageError where some arms name a model and others, or the experiment, name theirs in another way."""
+    if not compares_models(experiment):
+        return
+    if experiment.models != Experiment.__dataclass_fields__["models"].default:
+        raise UsageError(f"{where} names models, and its arms do so, too: leave models and --model out")
+    for arm in experiment.arms:
+        if (arm.model is None) != is_learned(arm):
+            what = "names no model, as other arms do: give it one" if arm.model is None else "is trained without one"
+            raise UsageError(f"{where}: the arm {arm.name!r} {what}")
 
 
 def _check_names(experiment: Experiment, where: str) -> None:
@@ -301,6 +321,7 @@ def _arm(table: Mapping[str, Any], where: str) -> Arm:
         tasks=tuple(read.words("tasks")),
         settings=flatten(read.table("set")),
         options=read.table("options"),
+        model=read.word("model", "") or None,
     )
     read.finish()
     return arm

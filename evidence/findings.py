@@ -6,6 +6,7 @@ from math import fsum
 
 from ..core.intervals import share_interval
 from ..core.text import counted
+from .experiment import compares_models
 from .loading import Evidence
 from .records import RunRecord
 from .statistics import (
@@ -24,6 +25,7 @@ from .statistics import (
 
 POINT = 0.01  # a point of fitness, for what it cost
 FITNESS, SUCCESS, AREA = "F", "S", "area under F"
+SEVERAL = "several models"      # of a group whose arms are models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,7 @@ class MeasureFinding:
     fitness: Spread | None
     by_seed: Mapping[int, float]
     fitness_by_seed: Mapping[int, float]
+    return_by_seed: Mapping[int, float]
     returns: Spread | None
     episodes: int
     successes: int
@@ -88,7 +91,7 @@ class ArmFinding:
     episodes_per_point: float | None
 
     def values(self, quantity: str) -> dict[int, float]:
-        """The arm's values by seed: F, S, the area, or a measure's "success: Cube" or "fitness: Cube"."""
+        """The arm's values by seed: F, S, the area, or a measure's "success: Cube", "fitness: …" or "return: …"."""
         simple: Mapping[str, Callable[[RunRecord], float | None]] = {
             FITNESS: lambda record: record.best_fitness,
             SUCCESS: lambda record: record.best_success,
@@ -101,7 +104,10 @@ class ArmFinding:
         measure = next((measure for measure in self.measures if measure.name == name), None)
         if measure is None:
             return {}
-        return dict(measure.by_seed if kind == "success" else measure.fitness_by_seed)
+        by_kind = {
+            "success": measure.by_seed, "fitness": measure.fitness_by_seed, "return": measure.return_by_seed,
+        }
+        return dict(by_kind[kind])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +123,7 @@ class TestFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFinding:
-    """One task with one model: arms that may be compared."""
+    """One task with one model, or with SEVERAL, which are the arms then: arms that may be compared."""
 
     task: str
     domain: str
@@ -163,11 +169,11 @@ class Findings:
 
 def find(evidence: Evidence) -> Findings:
     """Compute all findings of the evidence."""
-    keys = dict.fromkeys((record.task, record.model) for record in evidence.counted)
-    groups = []
-    for task, model in keys:
-        records = [record for record in evidence.counted if (record.task, record.model) == (task, model)]
-        groups.append(_group(task, model, records, evidence))
+    among_models = evidence.experiment is not None and compares_models(evidence.experiment)
+    keys: dict[tuple[str, str], list[RunRecord]] = {}
+    for record in evidence.counted:
+        keys.setdefault((record.task, SEVERAL if among_models else record.model), []).append(record)
+    groups = [_group(task, model, records, evidence) for (task, model), records in keys.items()]
     return Findings(groups=tuple(groups), voting=find_votes(evidence.records))
 
 
@@ -276,13 +282,17 @@ def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> Mea
     fitness = {
         seed: held_out.fitness for seed, held_out in found.items() if held_out.fitness is not None
     }
+    returns = {
+        seed: held_out.mean_return for seed, held_out in found.items() if held_out.mean_return is not None
+    }
     return MeasureFinding(
         name=name,
         success=spread([*success.values()]),
         fitness=spread([*fitness.values()]),
         by_seed=success,
         fitness_by_seed=fitness,
-        returns=spread([held_out.mean_return for held_out in found.values() if held_out.mean_return is not None]),
+        return_by_seed=returns,
+        returns=spread([*returns.values()]),
         episodes=episodes,
         successes=successes,
         low=interval[0] if interval else None,

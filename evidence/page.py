@@ -22,7 +22,7 @@ from .findings import GroupFinding, find, sentences
 from .learned import BaselineRow
 from .loading import Evidence
 from .opening import Opening, open_page
-from .page_tables import baseline_table, correlations, paper_tables, yardstick_tables
+from .page_tables import baseline_table, correlations, paper_tables, variances, yardstick_tables
 from .parts import figure_downloads, table_downloads
 from .published import differences
 from .records import RunRecord
@@ -121,7 +121,7 @@ def list_parts(evidence: Evidence) -> tuple[list[Figure], list[Table]]:
     figures = [opening.figure] if opening is not None and opening.figure is not None else []
     figures += [figure for section in sections for figure in section.figures]
     of_groups = [table for section in sections for table in (*section.tables, *section.details)]
-    names = ("learned", "correlations", "validity", "audits", "voting", "runs", "roles", "nodes")
+    names = ("variances", "learned", "correlations", "validity", "audits", "voting", "runs", "roles", "nodes")
     found = [*of_groups, *content["paper"], *content["yardsticks"], *(content[name] for name in names)]
     return figures, [table for table in found if table is not None and table.rows]
 
@@ -143,6 +143,7 @@ def _content(evidence: Evidence, frame: PageOrigin) -> dict[str, Any]:
         "learned": baseline_table(evidence.baselines),
         "yardsticks": yardstick_tables(evidence),
         "shown": tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
+        "variances": variances(findings),
         "correlations": correlations(findings, evidence.records),
         "voting": tables.voting(findings.voting),
         "audits": tables.audits(evidence.records),
@@ -273,8 +274,8 @@ def _merit(record: RunRecord) -> tuple[bool, bool, float, float]:
 def _run_view(record: RunRecord, evidence: Evidence, frame: PageOrigin) -> RunSection:
     pools = record.pools
     if not any(pool.entries for pool in pools):  # given from outside: show how its seed's leader made it
-        leader = next((one for one in evidence.records if (one.task, one.model, one.seed) ==
-                       (record.task, record.model, record.seed) and any(pool.entries for pool in one.pools)), None)
+        leader = next((one for one in evidence.records if (one.task, one.seed, one.evaluator) ==
+                       (record.task, record.seed, record.evaluator) and any(pool.entries for pool in one.pools)), None)
         pools = leader.pools if leader is not None else pools
     return RunSection(
         record=record,

@@ -5,7 +5,17 @@ from dataclasses import replace
 
 from ..core.text import DASH, number, plus_minus, share
 from . import published as paper
-from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, find, pairs_of
+from .findings import (
+    FITNESS,
+    SEVERAL,
+    ArmFinding,
+    Findings,
+    GroupFinding,
+    MeasureFinding,
+    find,
+    pairs_of,
+    same_evaluators,
+)
 from .learned import BaselineRow
 from .loading import Evidence
 from .published import (
@@ -19,7 +29,7 @@ from .published import (
     training_differences,
 )
 from .records import RunRecord
-from .statistics import correlate, ratio
+from .statistics import VarianceSplit, correlate, ratio, variance_split
 from .statistics import spread as spread_of
 from .tables import Table, mean_return, measured, spread
 
@@ -276,6 +286,56 @@ def episodes(group: GroupFinding) -> Table | None:
         strong=frozenset({0}),
         note="Episodes of p_0, the candidates and the confirmations count; those of a final measure do not. In a "
         "confirmation a candidate and the elite meet on fresh episodes; where the order differed, the elite stayed.",
+    )
+
+
+def variances(findings: Findings) -> Table | None:
+    """How much of what differs between runs is due to the model, to the seed and to the search; None for one model.
+
+    Models are the arms of a group, or the models of groups that have the same arm.
+    """
+    rows = []
+    for (task, contest), arms in _by_models(findings).items():
+        shared = same_evaluators(record for arm in arms.values() for record in arm.records)
+        measures = list(dict.fromkeys(measure.name for arm in arms.values() for measure in arm.measures))
+        quantities = [FITNESS] if shared else []
+        quantities += [f"{kind}: {name}" for name in measures for kind in ("success", "fitness", "return")]
+        for quantity in quantities:
+            split = variance_split({model: found for model, arm in arms.items() if (found := arm.values(quantity))})
+            if split is not None:
+                rows.append((task, contest, quantity, *_split_cells(split)))
+    if not rows:
+        return None
+    return Table(
+        title="Variance between runs, by model, seed and search",
+        columns=("Task", "Method", "Quantity", "Models", "Seeds", "Mean", "Standard deviation", "Model", "Seed",
+                 "Search"),
+        groups=(("", 7), ("share of the variance", 3)),
+        rows=tuple(rows),
+        texts=3,
+        note="Components of variance of models × common seeds with one run each; a negative estimate counts 0. A seed "
+        "stands for its p_0, evaluator and episodes. Search is the rest: the draws of single searches, and what a model"
+        " does on one seed alone. Success, fitness under the reference evaluator and return were measured on held-out "
+        "seeds; F is left out where models had different evaluators.",
+    )
+
+
+def _by_models(findings: Findings) -> dict[tuple[str, str], dict[str, ArmFinding]]:
+    """By task and method: what each model did with it."""
+    found: dict[tuple[str, str], dict[str, ArmFinding]] = {}
+    for group in findings.groups:
+        for arm in group.arms:
+            method, model = (arm.method, arm.arm) if group.model == SEVERAL else (arm.arm, group.model)
+            found.setdefault((group.task, method), {})[model] = arm
+    return found
+
+
+def _split_cells(split: VarianceSplit) -> tuple[str, ...]:
+    parts = (split.model, split.seed, split.search)
+    digits = 3 if abs(split.mean) < 10 else 1     # returns are of any size
+    return (
+        str(split.models), str(split.seeds), number(split.mean, digits=digits),
+        number(split.total**0.5, digits=digits), *(share(ratio(part, split.total)) for part in parts),
     )
 
 

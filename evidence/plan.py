@@ -146,7 +146,7 @@ def list_jobs(experiment: Experiment) -> tuple[Job, ...]:
             name=_name(task.name, arm.name, *_model_word(experiment, model), f"s{seed}"),
             task=task,
             arm=arm,
-            model=model,
+            model=arm.model or model,
             seed=seed,
             beginning=_name(task.name, *_model_word(experiment, model), *_own_word(arm), f"s{seed}"),
             leads=arm is leader or is_learned(arm) or not _needs_beginning(experiment, arm),
@@ -252,7 +252,8 @@ def effects_of(experiment: Experiment) -> Iterator[str]:
     settings = [experiment.settings, *(arm.settings for arm in experiment.arms)]
     named = [found for each in settings for key in MODELS if (found := each.get(key)) is not None]
     models = [str(text) for found in named for text in (found if isinstance(found, list) else [found])]
-    yield from contacts([*experiment.models, *models])
+    own = [arm.model for arm in experiment.arms if arm.model is not None]
+    yield from contacts([*experiment.models, *own, *models])
     for table in settings:
         yield from passes(table.get("env"))
     given: list[Mapping[str, object]] = [

@@ -121,6 +121,48 @@ def _p_values(differences: "np.ndarray[Any, np.dtype[np.float64]]", seed: int) -
     return float(stats.wilcoxon(differences, zero_method="pratt").pvalue), float(flipped.pvalue)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceSplit:
+    """The variance of one result over models × seeds, split into components that add up to `total`.
+
+    `search` is what neither the model nor the seed explains: the draws of single searches, and what a model does on
+    one seed alone. `models` and `seeds` count the rows and columns.
+    """
+
+    models: int
+    seeds: int
+    mean: float
+    model: float
+    seed: float
+    search: float
+
+    @property
+    def total(self) -> float:
+        """The sum of the components."""
+        return self.model + self.seed + self.search
+
+
+def variance_split(values: Mapping[str, Mapping[int, float]]) -> VarianceSplit | None:
+    """The components of a two-way table of models × seeds with one run each, by the seeds that all models have.
+
+    They are the estimates of the analysis of variance with random effects (Searle, Casella and McCulloch 1992); a
+    negative one counts 0. None for fewer than two models or two common seeds.
+    """
+    seeds = sorted(set.intersection(*({*row} for row in values.values()))) if values else []
+    if len(values) < 2 or len(seeds) < 2:
+        return None
+    table = np.array([[row[seed] for seed in seeds] for row in values.values()], dtype=float)
+    rows, columns, mean = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True), float(table.mean())
+    models, count = table.shape
+    of_models = count * float(((rows - mean) ** 2).sum()) / (models - 1)
+    of_seeds = models * float(((columns - mean) ** 2).sum()) / (count - 1)
+    rest = float(((table - rows - columns + mean) ** 2).sum()) / ((models - 1) * (count - 1))
+    return VarianceSplit(
+        models=models, seeds=count, mean=mean, model=max(0.0, (of_models - rest) / count),
+        seed=max(0.0, (of_seeds - rest) / models), search=rest,
+    )
+
+
 def adjust(p_values: Sequence[float | None]) -> list[float | None]:
     """The p-values adjusted for their number (Benjamini-Hochberg). None stays None."""
     from scipy import stats

@@ -70,7 +70,7 @@ def rows_of(
         for task in experiment.tasks
         for model in experiment.models
         for arm in experiment.arms
-        if (found := [job for job in jobs if (job.task, job.model, job.arm) == (task, model, arm)])
+        if (found := [job for job in jobs if (job.task, job.model, job.arm) == (task, arm.model or model, arm)])
     )
 
 

@@ -3,6 +3,7 @@
 import random
 from math import isclose
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from memento.evidence.statistics import (
     fleiss_kappa,
     paired_test,
     spread,
+    variance_split,
 )
 
 shares = st.floats(0, 1).map(lambda value: round(value, 3))
@@ -126,3 +128,37 @@ def test_the_area_is_the_mean_height_of_the_curve():
     assert area_under([0.5, 0.5, 0.5]) == pytest.approx(0.5)
     assert area_under([0.0, 1.0]) == pytest.approx(0.5)
     assert area_under([0.3]) is None
+
+
+def test_the_variance_of_models_and_seeds_is_split() -> None:
+    by_model = {"a": {1: 0.0, 2: 0.1, 3: 0.2}, "b": {1: 0.5, 2: 0.6, 3: 0.7}}
+    split = variance_split(by_model)
+    assert split is not None
+    assert (split.models, split.seeds, split.mean) == (2, 3, pytest.approx(0.35))
+    assert (split.model, split.seed, split.search) == pytest.approx((0.125, 0.01, 0.0), abs=1e-12)
+    assert split.total == pytest.approx(0.135)
+    only_search = variance_split({"a": {1: 0.0, 2: 1.0}, "b": {1: 1.0, 2: 0.0}})
+    assert only_search is not None
+    assert (only_search.model, only_search.seed, only_search.search) == (0.0, 0.0, 1.0), "no component is negative"
+    equal = variance_split({"a": {1: 0.5, 2: 0.5}, "b": {1: 0.5, 2: 0.5}})
+    assert equal is not None and equal.total == 0.0
+
+
+def test_what_cannot_be_split_has_no_components() -> None:
+    assert variance_split({}) is None
+    assert variance_split({"a": {1: 0.0, 2: 0.1}}) is None, "one model"
+    assert variance_split({"a": {1: 0.0, 2: 0.1}, "b": {2: 0.5, 3: 0.6}}) is None, "one common seed"
+    common = variance_split({"a": {1: 9.0, 2: 0.1, 3: 0.2}, "b": {2: 0.5, 3: 0.6}})
+    assert common is not None and common.seeds == 2
+
+
+def test_the_components_are_those_that_the_values_were_drawn_with() -> None:
+    draw = np.random.default_rng(4)
+    models, seeds = draw.normal(0, 3, 200), draw.normal(0, 2, 200)
+    values = {
+        str(model): {seed: models[model] + seeds[seed] + draw.normal(0, 1) for seed in range(200)}
+        for model in range(200)
+    }
+    split = variance_split(values)
+    assert split is not None
+    assert (split.model, split.seed, split.search) == pytest.approx((9, 4, 1), rel=0.2)
