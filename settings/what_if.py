@@ -5,6 +5,7 @@ shapes the state of the search, or the task, may not: the state is recorded.
 """
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from ..core.values import JSON
 from ..models.spec import parse_specs
 from .checks import model_tables, refuse_unknown, refuse_without_effect, settle_paths, validated
 from .model import ALL, OPTIONS, TABLES, Settings
-from .sources import ALIASES, MOST_BYTES, GivenValue, parse_assignments, parse_toml, tomllib
+from .sources import ALIASES, MOST_BYTES, GivenValue, parse_assignments, parse_toml
 
 SHOWN: Final = frozenset({
     "feedback", "macro_focus", "memory_detail", "memory_scope", "notes", "partners", "practice_episodes",
