@@ -61,7 +61,7 @@ def what_if(
     from .what_if_text import describe_what_if
 
     flags.require_at_least("--workers", workers, 1)
-    plan = _plan(states, assignments or (), model=model, draws=draws, control=control)
+    plan = _plan(states, assignments or (), model=model, draws=draws, control=control, trusted=trust)
     work = _carry_out(
         plan, runs, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes), workers=workers, trusted=trust,
         repeated=replay,
@@ -76,7 +76,8 @@ def what_if(
 
 
 def _plan(
-    words: Sequence[str], assignments: Sequence[str], *, model: str | None, draws: int | None, control: bool
+    words: Sequence[str], assignments: Sequence[str], *, model: str | None, draws: int | None, control: bool,
+    trusted: bool,
 ) -> "WhatIfPlan":
     """The plan of the flags, or of an experiment's file. Raises UsageError."""
     from ..settings.what_if import DRAWS, plan_of_file, plan_of_flags
@@ -86,7 +87,7 @@ def _plan(
         for flag, given in flags_given.items():
             if given:
                 raise UsageError(f"{flag} has no effect on an experiment: write it into {words[0]}")
-        return plan_of_file(Path(words[0]))
+        return plan_of_file(Path(words[0]), trusted=trusted)
     return plan_of_flags(
         pairs_of(words), assignments, model=model, draws=DRAWS if draws is None else draws, control=control
     )

@@ -17,8 +17,9 @@ from ..core.provenance import GIVEN
 from ..core.values import JSON
 from ..models.spec import parse_specs
 from .checks import model_tables, refuse_unknown, refuse_without_effect, settle_paths, validated
+from .effects import contacts, files_named
 from .model import ALL, OPTIONS, TABLES, Settings
-from .sources import ALIASES, MOST_BYTES, GivenValue, parse_assignments, parse_toml
+from .sources import ALIASES, MOST_BYTES, GivenValue, parse_assignments, parse_toml, provenance_of_file
 
 SHOWN: Final = frozenset({
     "feedback", "macro_focus", "memory_detail", "memory_scope", "notes", "partners", "practice_episodes",
@@ -130,8 +131,10 @@ def _word(value: JSON) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def plan_of_file(path: Path) -> WhatIfPlan:
-    """The plan in a TOML file. Raises UsageError."""
+def plan_of_file(path: Path, *, trusted: bool = False) -> WhatIfPlan:
+    """The plan in a TOML file. Raises UsageError, also for a file outside the present folder that is not `trusted` and
+    names models or prompts.
+    """
     try:
         table = parse_toml(read_bounded(path, MOST_BYTES).decode("utf-8"))
     except OSError as error:
@@ -154,6 +157,11 @@ def plan_of_file(path: Path) -> WhatIfPlan:
         if not isinstance(name, str) or not isinstance(values, dict):
             raise UsageError(f'{where}, arms: write them as name = "none" and set = {{ memory_detail = "none" }}')
         arms.append(WhatIfArm(name=name, given=_given(values, f"{path}, arm {name!r}", path.parent)))
+    if not trusted:
+        given: list[dict[str, object]] = [{key: entry.value for key, entry in arm.given.items()} for arm in arms]
+        models = [str(each["model"]) for each in given if "model" in each]
+        effects = [*contacts(models), *(effect for each in given for effect in files_named(each))]
+        provenance_of_file(path).require(effects)
     draws = table.get("draws", DRAWS)
     if not isinstance(draws, int) or isinstance(draws, bool):
         raise UsageError(f"{where}: draws must be a whole number")

@@ -44,7 +44,8 @@ async def test_two_models_start_from_one_p_0_under_one_evaluator(runs: Runs, tmp
         small = service.model.replace("toy-1", "toy-2")
         file.write_text(PLAN.format(large=service.model, small=small))
         out, _ = await finish(
-            await start(runs, "compare", str(file), "--no-measure", "--display", "none", "--jobs", "1", "--json"),
+            await start(runs, "compare", str(file), "--no-measure", "--display", "none", "--jobs", "1", "--json",
+                        "--trust"),
             within_s=400,
         )
     done = json.loads(out.splitlines()[-1])

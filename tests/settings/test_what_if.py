@@ -102,9 +102,13 @@ set = { memory = { detail = "none" }, prompts = "mine", sampling = { proposer = 
 """
 
 
-def test_an_experiment_is_a_file(tmp_path: Path) -> None:
+def test_an_experiment_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "memory.toml"
     path.write_text(FILE)
+    with pytest.raises(UsageError, match=r"did not write the file 'memory.toml'.*read .*mine'.*--trust"):
+        plan_of_file(path)
+    monkeypatch.chdir(tmp_path)
+    assert plan_of_file(path) == plan_of_file(path, trusted=True)
     plan = plan_of_file(path)
     assert (plan.title, plan.draws) == ("Memory?", 4)
     assert plan.states == (("one", "g*/hill/*"), ("one", "g2/macro/0"))
@@ -127,6 +131,6 @@ def test_a_wrong_experiment_is_one_sentence(tmp_path: Path, old: str, new: str, 
     path = tmp_path / "memory.toml"
     path.write_text(FILE.replace(old, new))
     with pytest.raises(UsageError, match=why):
-        plan_of_file(path)
+        plan_of_file(path, trusted=True)
     with pytest.raises(UsageError, match="cannot read"):
         plan_of_file(tmp_path / "none.toml")
