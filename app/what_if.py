@@ -7,7 +7,6 @@ what-if has a separate log in the folder of its run; the log of the run is only 
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -234,11 +233,13 @@ def _order_before(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmDraws:
-    """The draws of one arm so far, with their facts. `status` is "done", "budget" or "stopped"."""
+    """The settled ones of the `wanted` draws of an arm, with all its facts. `status` is "done", "budget" or "stopped".
+    """
 
     state: RecordedState
     arm: WhatIfArm
     status: str
+    wanted: int
     draws: Mapping[str, CandidateState]
     facts: tuple[Fact, ...]
 
@@ -322,7 +323,8 @@ async def draw(
         if status == "done":
             shutil.rmtree(folder / TRAJECTORIES, ignore_errors=True)
         return ArmDraws(
-            state=state, arm=arm, status=status, draws=settled_in(found.state), facts=tuple(store.facts())
+            state=state, arm=arm, status=status, wanted=draws, draws=settled_in(found.state),
+            facts=tuple(store.facts()),
         )
 
 
@@ -413,8 +415,8 @@ def _share_recordings(state: RecordedState, folder: Path) -> None:
                 source, target = (
                     trajectory_path(each / TRAJECTORIES, episode.trajectory) for each in (state.run, folder)
                 )
-                with suppress(FileExistsError, FileNotFoundError):      # tools say what is not kept any more
-                    os.link(source, target)
+                with suppress(FileNotFoundError):       # tools say what is not kept any more
+                    shutil.copyfile(source, target)
 
 
 class _Reporting:

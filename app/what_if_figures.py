@@ -11,7 +11,7 @@ from typing import Final
 
 from ..core.events import Fact
 from ..core.intervals import Interval, mean_interval, sign_flip_p_values, t_quantile
-from ..core.order_ids import DRAW, owner_of
+from ..core.order_ids import DRAW, draw_id, owner_of
 from ..core.programs.program_text import digest
 from ..core.text import number
 from ..core.values import JSON, CandidateState, Fault
@@ -183,7 +183,7 @@ def _arm_row(drawn: ArmDraws) -> ArmRow:
     means = [fsum(column) / len(values) for column in zip(*values, strict=True)] if values else []
     against = [mean - other for mean, other in zip(means, recorded, strict=True)] if means and recorded else []
     worth = [value for row in rows if (value := value_of(row, "improvement")) is not None]
-    spent = _spent(drawn.facts, names)
+    spent = _spent(drawn.facts, {draw_id(state.candidate, number) for number in range(drawn.wanted)})
     return ArmRow(
         arm=drawn.arm.name, model=state.settings.model,
         changed={key: entry.value for key, entry in drawn.arm.given.items()}, status=drawn.status, draws=len(rows),

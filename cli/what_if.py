@@ -72,7 +72,7 @@ def what_if(
     else:
         print_text(describe_what_if(result))
     if not result.done:
-        say("not all proposals were drawn; the same command goes on")
+        say("not all proposals were drawn; the same command goes on, within a larger budget if one is spent")
 
 
 def _plan(
