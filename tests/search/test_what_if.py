@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.agents.memory_text import rejections_list
 from memento.core.events import (
     CandidateScored,
     DuplicateFound,
@@ -23,7 +24,7 @@ from memento.core.values import CandidateState, Fault, FaultKind, Operator
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.memento import GenerationBudget
-from memento.search.what_if import DrawsKeeper, DrawsState, OrderBefore
+from memento.search.what_if import DrawsKeeper, DrawsState, OrderBefore, shown_less
 
 from ..support.keeper_world import CALL, Repeating, World, play
 from ..support.searches import PLAN, budgets, initial, make, seeds
@@ -152,3 +153,25 @@ def test_the_id_of_a_draw_owns_its_orders_and_is_no_candidate_of_a_run(rest: str
     assert parse(name + rest).stage == ""
     assert parse(name + rest).role == "proposer"
 
+
+
+@settings(max_examples=20)
+@given(budgets, seeds, st.integers(0, 10**6), st.booleans())
+def test_a_smaller_memory_is_that_of_a_search_which_had_no_other(
+    slots: GenerationBudget, seed: int, arrival: int, duplicates: bool
+) -> None:
+    """What the keeper of a run with a full memory ordered, cut, shows what a keeper with a smaller one would show."""
+    saving = (False, duplicates, False)
+    log, _ = play(make("memento", slots, seed, saving, full_memory=True), World(seed), random.Random(arrival).randrange)
+    for place, fact in enumerate(log):
+        if not isinstance(fact, CandidateScored):
+            continue
+        found = []
+        for full in (True, False):
+            before = OrderBefore(make("memento", slots, seed, saving, full_memory=full), fact.candidate.id)
+            Replay(before).replay(log[: place + 1])
+            assert before.order is not None
+            found.append(shown_less(before.order) if full else before.order)
+        one, other = found
+        assert replace(one, rejections=()) == replace(other, rejections=())
+        assert rejections_list(one.rejections) == rejections_list(other.rejections)
