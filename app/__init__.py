@@ -15,6 +15,7 @@
     plan              the inputs of a run's decisions, from its settings
     rank              `memento rank`: the best programs of a run on fresh common episodes
     rendering         the recording of one episode to draw: the stored one of a run
+    recorded_state    the state of a run just before it ordered a proposal, rebuilt from the log
     replay            A recorded run for a replay: in its folder, or as a tape
     requests          the requests that people leave for a run: how a hint is given
     required          what must hold before a run begins: trust in its folder, isolation, a twin for its gate

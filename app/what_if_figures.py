@@ -18,8 +18,9 @@ from ..core.values import JSON, CandidateState, Fault
 from ..memory.lookup import Policy
 from ..memory.spending import RoleSpending, SpendingTally
 from ..models.tape import same_prompt
+from .recorded_state import RecordedState
 from .results import Result
-from .what_if import ArmDraws, RecordedState
+from .what_if import ArmDraws
 
 MEASURES: Final = ("improvement", "gain", "better", "failed", "known", "tokens")
 """What arms are compared by: means over draws; `better`, `failed` and `known` are shares of draws."""

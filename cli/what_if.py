@@ -115,7 +115,8 @@ async def _carry_out(
 ) -> "WhatIfResult":
     """Draw every state under every arm, one after the other."""
     from ..app.cluster import machines
-    from ..app.what_if import candidates_in, draw, state_before
+    from ..app.recorded_state import candidates_in, state_before
+    from ..app.what_if import draw
     from ..app.what_if_figures import result_of
     from ..memory.runs import find_run
     from .output import say

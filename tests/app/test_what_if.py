@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from memento.app.what_if import candidates_in, prompt_of, state_before
+from memento.app.recorded_state import candidates_in, state_before
+from memento.app.what_if import prompt_of
 from memento.core.call_times import without_call_times
 from memento.core.events import ProposalMade, ToolAnswered, TurnTaken, WhatIfBegun
 from memento.core.order_ids import owner_of

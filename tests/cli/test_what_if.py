@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memento.app.what_if import candidates_in, prompt_of, state_before
+from memento.app.recorded_state import candidates_in, state_before
+from memento.app.what_if import prompt_of
 from memento.cli import exit_code
 from memento.cli.what_if import pairs_of
 from memento.core.errors import UsageError
