@@ -74,6 +74,7 @@ class RecordedState:
         """The episodes of the parents under E*, for the draws."""
         return RolloutPlan(
             split="search", seeds=tuple(episode.seed for episode in self.base.episodes),
+            numbers=tuple(episode.index for episode in self.base.episodes),
             evaluator=self.known.evaluator, has_success=self.base.success_rate is not None,
         )
 

@@ -20,7 +20,7 @@ from memento.core.events import (
 )
 from memento.core.keeper import Decision
 from memento.core.order_ids import draw_id, owner_of, parse, slot_of, split
-from memento.core.values import CandidateState, Fault, FaultKind, Operator
+from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.memento import GenerationBudget
@@ -131,6 +131,17 @@ def test_a_draw_with_the_code_of_the_parent_is_not_rolled_out() -> None:
     assert keeper.decide(keeper.start().state, failed).state.settled[asked.id].fault == FAULT
     other = ProposalMade(order="g2/macro/1", program=parent.program, summary="", call=CALL)
     assert keeper.decide(keeper.start().state, other) == Decision(state=keeper.start().state)
+
+
+def test_draws_play_the_episodes_of_the_plan_under_their_numbers() -> None:
+    """The number decides, too, what an episode is, such as its kitchen; those that joined a search have later ones."""
+    keeper = DrawsKeeper(order=order(1), plan=replace(PLAN, numbers=(0, 1, 7)), draws=1)
+    begun = keeper.start()
+    [asked] = begun.orders
+    made = ProposalMade(order=asked.id, program=Program("other = 1\n"), summary="", call=CALL)
+    rolls = [each for each in keeper.decide(begun.state, made).orders if isinstance(each, Roll)]
+    assert [(roll.index, roll.seed) for roll in rolls] == [(0, 11), (1, 12), (7, 13)]
+    assert [roll.id for roll in rolls] == [f"{asked.id}/e{number}" for number in (0, 1, 7)]
 
 
 def test_draws_can_be_conversations() -> None:
