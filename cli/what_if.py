@@ -12,13 +12,16 @@ from . import completion, flags
 
 if TYPE_CHECKING:
     from ..app.cluster import Cluster
+    from ..app.recorded_state import RecordedState
     from ..app.what_if_figures import WhatIfResult
-    from ..settings.what_if import WhatIfPlan
+    from ..settings.what_if import WhatIfArm, WhatIfPlan
+
+    States = list[list[tuple[RecordedState, WhatIfArm]]]
 
 EXAMPLE: Final = "memento what-if first g2/macro/0 --set memory_detail=none -n 8"
 _CANDIDATE: Final = re.compile(r"(i[\d*?]+/)?(g[\d*?\[][^/]*/[^/]+/[^/]+)|(init|eval|final|choice|confirm|starts)/.+")
 
-States = Annotated[
+Words = Annotated[
     list[str],
     typer.Argument(metavar="RUN CANDIDATE...", show_default=False, autocompletion=completion.runs,
                    help="A run and its candidates, or patterns such as 'g*/macro/*'; more runs may follow. Or the TOML"
@@ -36,17 +39,19 @@ Model = Annotated[str | None, typer.Option(metavar="MODEL", help="Another model 
 Control = Annotated[
     bool, typer.Option("--control", help="Also draw under the recorded settings, and compare with that.")
 ]
+Prompt = Annotated[bool, typer.Option("--prompt", help="Print the prompts, and ask no model.")]
 Replay = Annotated[
     bool, typer.Option("--replay", help="Roll the recorded proposals out again: no model is asked, nothing is kept.")
 ]
 
 
 def what_if(
-    states: States,
+    states: Words,
     assignments: Assignments = None,
     model: Model = None,
     draws: Draws = None,
     control: Control = False,
+    prompt: Prompt = False,
     replay: Replay = False,
     workers: flags.Workers = None,
     cluster: flags.Cluster = None,
@@ -62,9 +67,12 @@ def what_if(
 
     flags.require_at_least("--workers", workers, 1)
     plan = _plan(states, assignments or (), model=model, draws=draws, control=control, trusted=trust)
+    places = _states(plan, runs, trusted=trust)
+    if prompt:
+        print_text(execute(_prompts(places)))
+        return
     work = _carry_out(
-        plan, runs, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes), workers=workers, trusted=trust,
-        repeated=replay,
+        plan, places, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes), workers=workers, repeated=replay
     )
     result = execute(work, again="the same command goes on with the proposals that are left")
     if as_json:
@@ -110,26 +118,41 @@ def pairs_of(words: Sequence[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-async def _carry_out(
-    plan: "WhatIfPlan", runs: Path, *, cluster: "Cluster | None", workers: int | None, trusted: bool, repeated: bool
-) -> "WhatIfResult":
-    """Draw every state under every arm, one after the other."""
-    from ..app.cluster import machines
+def _states(plan: "WhatIfPlan", runs: Path, *, trusted: bool) -> "States":
+    """The states of the plan (rows) under its arms (columns); what cannot be drawn is refused before anything is spent.
+    """
     from ..app.recorded_state import candidates_in, state_before
-    from ..app.what_if import draw
-    from ..app.what_if_figures import result_of
     from ..memory.runs import find_run
-    from .output import say
 
     places = [
         (folder, name) for run, pattern in plan.states for folder in [find_run(runs, run)]
         for name in candidates_in(folder, pattern)
     ]
-    # All of them first: what cannot be drawn is refused before anything is spent.
-    states = [
+    return [
         [(state_before(folder, name, arm.given, trusted=trusted), arm) for arm in plan.arms]
         for folder, name in dict.fromkeys(places)
     ]
+
+
+async def _prompts(states: "States") -> str:
+    """The prompt of every state under every arm, under a line that names them where there are several."""
+    from ..app.what_if import prompt_of
+
+    parts = [(state, arm, await prompt_of(state)) for row in states for state, arm in row]
+    if len(parts) == 1:
+        return parts[0][2]
+    return "\n\n".join(f"==> {state.run.name} {state.candidate}, {arm.name}\n\n{text}" for state, arm, text in parts)
+
+
+async def _carry_out(
+    plan: "WhatIfPlan", states: "States", *, cluster: "Cluster | None", workers: int | None, repeated: bool
+) -> "WhatIfResult":
+    """Draw every state under every arm, one after the other."""
+    from ..app.cluster import machines
+    from ..app.what_if import draw
+    from ..app.what_if_figures import result_of
+    from .output import say
+
     isolated = any(state.settings.require_sandbox for row in states for state, _ in row)
     async with machines(cluster, isolated=isolated) as where:
         drawn = []

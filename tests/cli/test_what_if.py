@@ -128,6 +128,16 @@ def test_bad_input_is_one_sentence(run: Path, capsys: pytest.CaptureFixture[str]
         assert store.last_seq
 
 
+def test_the_prompts_can_be_read_before_anybody_is_asked(
+    finished: Finished, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(finished.runs / "one")
+    assert exit_code(["what-if", run, "g1/hill/0", "--set", "memory_detail=none", "--control", "--prompt"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("==> one g1/hill/0, ") == 2 and said.count("Not shown in this run.") == 1
+    assert not (finished.runs / "one" / WHAT_IFS).exists()
+
+
 def test_words_are_runs_and_their_candidates() -> None:
     assert pairs_of(["a", "g1/hill/0", "g*/macro/*", "g/b", "i2/g1/cross/0"]) == [
         ("a", "g1/hill/0"), ("a", "g*/macro/*"), ("g/b", "i2/g1/cross/0")
