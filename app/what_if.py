@@ -139,21 +139,29 @@ async def draw(
         tape = _tape(state, folder) if repeated else None
         if tape is not None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memento-what-if-"))) / WHAT_IFS
-        store = stack.enter_context(_opened(state, folder, arm, where))
-        found, status = Replay(keeper_for(state, draws)).replay(store.facts(texts=False)), "done"
-        if found.orders:
+        models = None
+        if _has_open_orders(state, draws, folder):      # before the log is made: what cannot be asked leaves none
             asking = asking_settings(state.settings)
             models = _models(asking, state.domain) if tape is None else replayed(tape, asking)
             await stack.enter_async_context(models)
             await models.open()
-            status = await _drive(state, draws, store, models, where, workers, report)
-            found = Replay(keeper_for(state, draws)).replay(store.facts(texts=False))
+        store = stack.enter_context(_opened(state, folder, arm, where))
+        status = "done" if models is None else await _drive(state, draws, store, models, where, workers, report)
+        found = Replay(keeper_for(state, draws)).replay(store.facts(texts=False))
         if status == "done":
             shutil.rmtree(folder / TRAJECTORIES, ignore_errors=True)
         return ArmDraws(
             state=state, arm=arm, status=status, wanted=draws, draws=settled_in(found.state),
             facts=tuple(store.facts()),
         )
+
+
+def _has_open_orders(state: RecordedState, draws: int, folder: Path) -> bool:
+    """Whether the log of a what-if lacks something of the draws. Raises StoreError."""
+    if not is_run(folder):
+        return True
+    with RunStore.read(folder) as store:
+        return bool(Replay(keeper_for(state, draws)).replay(store.facts(texts=False)).orders)
 
 
 def settled_in(state: Any) -> Mapping[str, CandidateState]:
