@@ -176,7 +176,10 @@ def _order_before(
     started = outline.started
     keeper = OrderBefore(
         keeper_of(
-            plan_of(rules, domain, started.initial, started.evaluator, rules=started.rules), rules, domain
+            plan_of(
+                rules, domain, started.initial, started.evaluator, exploits=started.exploits, rules=started.rules
+            ),
+            rules, domain,
         ),
         candidate,
     )

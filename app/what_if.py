@@ -94,7 +94,7 @@ class _Reading:
 async def prompt_of(state: RecordedState) -> str:
     """The prompt of the draws, of a conversation the first one; no model is asked."""
     reading = _Reading()
-    models = Models(proposer=reading, evaluator_writer=reading, judges=(reading,))
+    models = Models(proposer=reading, evaluator_writer=reading, judges=(reading,), attacker=reading)
     askers = make_askers(state.settings, state.domain, models, prompts_with(state.prompts), _aids(state))
     [order] = keeper_for(state, 1).start().orders
     assert isinstance(order, Propose)

@@ -64,7 +64,8 @@ def asking_settings(settings: Settings) -> Settings:
     """The same settings for the checks of models and budgets: of all roles, a what-if asks proposers alone."""
     sampling = {role: asking for role, asking in settings.sampling.items() if role in (ALL, "proposer")}
     return settings.model_copy(update={
-        "evaluator": "reference", "evaluator_model": None, "judges": (), "critic": None, "sampling": sampling,
+        "evaluator": "reference", "evaluator_model": None, "judges": (), "critic": None, "evaluator_attacks": 0,
+        "attacker_model": None, "sampling": sampling,
     })
 
 
