@@ -100,7 +100,7 @@ class EvaluatorEvolver:
         constant = self._prompts.fill(
             "evaluator-situation",
             **self._common,
-            success_rate=success_in_words(order.success_rate, len(order.episodes)),
+            success_rate=success_in_words(order.success_rate, len(order.episodes), order.later),
             rollouts="\n\n".join([rollouts_table(order.episodes), *shown]),
             probes=self._probes(order),
         )
@@ -201,8 +201,16 @@ def _feedback(order: ProposeEvaluator, parent: EvaluatorCandidate) -> str:
     return "\n\n".join(parts)
 
 
-def success_in_words(success_rate: float | None, episodes: int) -> str:
-    """S_0 as a sentence."""
-    if success_rate is None:
-        return f"The task has no success predicate; it has {episodes} rollouts here."
-    return f"The task's own success predicate held at the end of {success_rate:.0%} of these {episodes} rollouts."
+def success_in_words(success_rate: float | None, episodes: int, later: int = 0) -> str:
+    """S_0 as a sentence, and which of the episodes, the last ones, are of `later` programs than the first policy."""
+    words = (
+        f"The task has no success predicate; it has {episodes} rollouts here." if success_rate is None else
+        f"The task's own success predicate held at the end of {success_rate:.0%} of these {episodes} rollouts."
+    )
+    if not later:
+        return words
+    return (
+        f"{words} From episode {episodes - later} on they are of later programs of the search that the evaluator in "
+        "use steers: its best program, some that nearly won, and failures. The chosen one takes its place only if "
+        "it ranks no pair of recordings of certain order wrongly that the one in use ranks rightly."
+    )

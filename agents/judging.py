@@ -95,7 +95,7 @@ class JudgePanel:
     def _question(self, order: Judge, seen: Labelling, flaw: str) -> Question:
         episodes = max((len(entry.examination.scores) for entry in order.pool), default=0)
         constant = self._prompts.fill(
-            "judge-situation", **self._common, success_rate=success_in_words(order.success_rate, episodes)
+            "judge-situation", **self._common, success_rate=success_in_words(order.success_rate, episodes, order.later)
         )
         rest = self._prompts.fill(
             "judge",

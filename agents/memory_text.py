@@ -69,7 +69,8 @@ def history(candidate: CandidateState, tried: Sequence[Rejection] = ()) -> str:
     lines: list[str] = []
     kept = _kept([candidate])
     for place, ancestor in enumerate(candidate.lineage):
-        lines.append(f"{_label(ancestor):<20}{_change(ancestor)}  {_summary(ancestor.summary, MAX_SUMMARY)}")
+        change = _change(ancestor) if ancestor.version == candidate.version else BY_ANOTHER
+        lines.append(f"{_label(ancestor):<20}{change}  {_summary(ancestor.summary, MAX_SUMMARY)}")
         aside = [one for one in tried if one.edited == ancestor.id and one.candidate not in kept]
         if aside and place + 1 < len(candidate.lineage):  # those of the program itself have a separate list
             lines.append(f"{'':<20}{_aside(aside)}")
@@ -81,6 +82,8 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     change = rejection.fitness_difference
     if rejection.verdict is Verdict.NOT_CHOSEN:
         return "; ".join(filter(None, (_less_fit(rejection), _idle(rejection), _reported(rejection))))
+    if rejection.verdict is Verdict.REPLACED:
+        return "; ".join(filter(None, (f"rejected by an earlier evaluator: {RETRY}", _reported(rejection))))
     if rejection.verdict is Verdict.SAME:
         number = places.get(rejection.same_as)
         return f"the same program as {'an earlier one' if number is None else f'number {number}'}, with the same F"
@@ -101,6 +104,8 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     return "; ".join(filter(None, (*words, _reported(rejection))))
 
 
+RETRY = "it may be worth another try"
+BY_ANOTHER = "kept by an earlier evaluator"
 IDLE = "it changed nothing in any episode"
 LOWER = "lower fitness"  # the reason of a rejection that has no other
 
@@ -161,11 +166,13 @@ def _outdated(rejection: Rejection, *, full: bool) -> str:
     named = ", ".join(one_line(part, MAX_PART) for part in rejection.changed[:MAX_PARTS])
     left = len(rejection.changed) - MAX_PARTS
     parts = named + (f" and {left} more" if left > 0 else "")
-    return f" [rejected{_cause(rejection) if full else ''} before {parts} changed: it may be worth another try]"
+    return f" [rejected{_cause(rejection) if full else ''} before {parts} changed: {RETRY}]"
 
 
 def _cause(rejection: Rejection) -> str:
     change, error = rejection.fitness_difference, rejection.standard_error
+    if rejection.verdict is Verdict.REPLACED:
+        return " by an earlier evaluator"
     if rejection.verdict in (Verdict.FAILED, Verdict.STOPPED) or change is None:
         return " because it failed"
     if rejection.verdict is Verdict.SAME:

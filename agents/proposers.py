@@ -139,11 +139,16 @@ class _Proposer:
         return "\n".join(filter(None, (tried, others, self._notes(order)))).rstrip("\n")
 
     def _measure(self, order: Propose) -> str:
-        """What f_e measures, with its heading; empty where it is not known, or prompts show metrics alone."""
+        """What f_e measures, with its heading, where it is known and prompts do not show metrics alone; its version."""
         if not order.fitness or self._feedback == "metrics":
-            return ""
+            return self._version(order)
         measure = fenced(bounded(order.fitness, MAX_FITNESS))
-        return self._prompts.fill("fitness-measure", measure=measure) + "\n"
+        return self._prompts.fill("fitness-measure", measure=measure) + "\n" + self._version(order)
+
+    def _version(self, order: Propose) -> str:
+        """That the evaluator moved, where it did."""
+        version = max((parent.version for parent in order.parents), default=1)
+        return self._prompts.fill("fitness-version", version=str(version)) + "\n" if version > 1 else ""
 
     async def carry_out(self, order: Propose) -> Proposed:
         """Answer one order. Raises ModelError if it is fatal."""

@@ -50,6 +50,7 @@ class Candidate:
     parents: tuple[str, ...] = ()       # ids
     summary: str = ""                   # what the model says that it changed
     fitness: float | None = None
+    evaluator_version: int = 1          # of the evaluator that `fitness` is by
     success_rate: float | None = None
     mean_return: float | None = None
     fresh_fitness: float | None = None
@@ -277,8 +278,9 @@ def candidate_of(
     return Candidate(
         id=slot.id, generation=slot.generation, operator=None if slot.operator is None else str(slot.operator),
         state=slot.state, parents=slot.parents, summary=slot.summary, fitness=slot.fitness,
-        success_rate=slot.success_rate, mean_return=slot.mean_return, bound=slot.bound, difference=slot.difference,
-        fresh_fitness=None if seen is None else seen.fitness, fresh_episodes=0 if seen is None else seen.episodes,
+        evaluator_version=slot.version, success_rate=slot.success_rate, mean_return=slot.mean_return, bound=slot.bound,
+        difference=slot.difference, fresh_fitness=None if seen is None else seen.fitness,
+        fresh_episodes=0 if seen is None else seen.episodes,
         episodes=slot.rolled, steps=slot.steps, elite_of=slot.elite_of, program=program, metrics=metrics,
         fault=None if slot.fault is None else f"{slot.fault.kind}: {slot.fault.message}",
     )

@@ -283,16 +283,21 @@ def _of_evaluators(settings: Settings) -> Iterator[Kind]:
     if settings.evaluator != "evolve":
         return
     yield Kind(role="evaluator-writer", what="first evaluator", calls=(pool, pool), batches=1, reply="evaluator")
-    revisions, attacks = pool * (generations - 1), settings.evaluator_attacks
+    moves = (settings.generations - 1) // settings.evaluator_every if settings.evaluator_every else 0
+    again = moves * max(1, generations - 1)    # generations of evaluators in all moves
+    revisions, attacks = pool * (generations - 1 + again), settings.evaluator_attacks * (1 + moves)
     if revisions or attacks:
         yield Kind(
             role="evaluator-writer", what="evaluator revision", calls=(revisions, revisions + attacks),
-            batches=max(1, generations - 1), reply="evaluator-patch" if settings.reply == "patch" else "evaluator",
+            batches=max(1, generations - 1 + again),
+            reply="evaluator-patch" if settings.reply == "patch" else "evaluator",
         )
     if ATTACKER in models_of(settings):
-        yield Kind(role=ATTACKER, what="attack on the evaluator", calls=(1, 1 + attacks), batches=1)
-    votes = settings.evaluator_judges * generations
-    yield Kind(role="judge", what="vote", calls=(votes, votes), batches=generations, reply="vote")
+        yield Kind(
+            role=ATTACKER, what="attack on the evaluator", calls=(1, 1 + moves + attacks), batches=1 + moves
+        )
+    votes = settings.evaluator_judges * (generations + again)
+    yield Kind(role="judge", what="vote", calls=(votes, votes), batches=generations + again, reply="vote")
 
 
 # --------------------------------------------------------------------------------------------- how large they are

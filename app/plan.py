@@ -69,6 +69,7 @@ def plan_of(
             islands=settings.islands,
             dealing=settings.island_dealing,
             front=settings.partners == "front",
+            evaluator_every=settings.evaluator_every,
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),
         initial=initial,

@@ -112,14 +112,16 @@ class Retention:
 
     With `limit_mb` (10^6 bytes) recordings are dropped until the rest fits, even with `keep_all`. `bring` is called
     with recordings that the run keeps and that are not on this disk; `arrived` is to be called when one is.
-    The sheets of a critic go with their recordings, unless later prompts may show them (`pictures`).
+    The sheets of a critic go with their recordings, unless later prompts may show them (`pictures`). `moving`: another
+    evaluator may take over, so recordings of the current generation stay.
     """
 
     def __init__(
-        self, folder: Path, *, keep_all: bool = False, limit_mb: float | None = None, pictures: bool = False
+        self, folder: Path, *, keep_all: bool = False, limit_mb: float | None = None, pictures: bool = False,
+        moving: bool = False,
     ) -> None:
         self._trajectories = Trajectories(folder)
-        self._policy = RetentionPolicy(keep_all=keep_all)
+        self._policy = RetentionPolicy(keep_all=keep_all, moving=moving)
         self._sheets = None if pictures else KeptSheets(folder, keep_all=keep_all)
         self._limit = None if limit_mb is None else limit_mb * MB
         self._warned = False

@@ -114,7 +114,7 @@ class Session:
         self._limits = PromptLimits(work.recorded.limits)
         self._retention = Retention(
             store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb,
-            pictures=settings.critic_mode == "pixels",
+            pictures=settings.critic_mode == "pixels", moving=settings.evaluator_every > 0,
         )
 
     def begin(self, display: Display) -> None:

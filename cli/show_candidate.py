@@ -16,6 +16,7 @@ from ..core.text import (
     printable_line,
     success_and_return,
     tokens_of_call,
+    version_words,
 )
 from ..core.values import JSON, Fault, is_stopped
 from ..memory.lookup import Evaluator, Policy, Record, VoteRecord
@@ -121,7 +122,8 @@ def _policy(policy: Policy) -> list[str]:
         lines.append(f"pruned after {rolled}: F cannot exceed {number(policy.bound)}")
     else:
         also = success_and_return(policy.success_rate, policy.mean_return)
-        lines.append(f"F {number(policy.fitness, unknown=UNKNOWN)}{also}, {rolled} run")
+        by = version_words(policy.version)
+        lines.append(f"F {number(policy.fitness, unknown=UNKNOWN)}{by}{also}, {rolled} run")
         if policy.seen is not None:
             on = counted(policy.seen.episodes, "fresh episode")
             lines.append(f"F {number(policy.seen.fitness)} on {on}, on which it met other programs")

@@ -12,7 +12,7 @@ from ..core.methods import CALIBRATE
 from ..core.ports import Calibrating
 from ..core.programs.constants import Bounds, calibrated, literal, progress_of
 from ..core.story import aligned
-from ..core.text import number, one_line
+from ..core.text import number, one_line, version_words
 from ..core.values import JSON, Program
 from ..domains import is_ours
 from ..domains import load as load_domain
@@ -155,7 +155,8 @@ def _in_short(folder: Path, runs_dir: Path) -> str:
     line = f"{domain_words(words)} by {words.get('method')}, {words.get('model')}; {ended_words(status, state)}"
     first, last = view.initial_quality, view.quality
     if first is not None and last is not None:
-        line += f"; g{status.generation} F {number(first.fitness)} -> {number(last.fitness)}"
+        by = version_words(status.version)
+        line += f"; g{status.generation} F {number(first.fitness)} -> {number(last.fitness)}{by}"
     if state not in ("done", "running", "paused", "failed"):
         line += f"; memento resume {_resumable(folder, runs_dir)}"
     return one_line(line, 1000)

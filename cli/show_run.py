@@ -20,15 +20,16 @@ from ..core.text import (
     success_and_return,
     token_count,
     two_digits,
+    version_words,
 )
 from ..evidence.statistics import fleiss_kappa
 from ..memory.card import Card, gap_words, luck_words, purposes_words, size_words, unseen_words
-from ..memory.evaluator_pools import EvaluatorPool, hardened_words, list_judges, list_pools
+from ..memory.evaluator_pools import EvaluatorPool, hardened_words, list_judges, list_pools, moved_words
 from ..memory.gate_report import gate_report
 from ..memory.pace import pace_of, slow_candidates, start_up_s
 from ..memory.quality import quality_words
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
-from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections, quality_in
+from ..memory.run_view import GenerationRow, RunView, gain_of, list_generations, list_rejections, quality_in
 from ..memory.slots import Slots
 from ..tui.fact_words import choice_words, islands_words
 from ..tui.words import (
@@ -102,6 +103,8 @@ def _evaluator(pools: Sequence[EvaluatorPool], given: object, width: int) -> Ite
     for pool in pools:
         yield _row(label, _pool(pool, given))
         label = ""
+        if pool.moved is not None:
+            yield _row("", f"  {moved_words(pool.moved)}")
         if pool.chosen is None or not pool.final:
             continue
         for vote in [vote for vote in pool.votes if vote.choice == pool.chosen.slot and vote.reason][:REASONS_SHOWN]:
@@ -176,7 +179,8 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
         if before is not None and elite.generation > before.generation + 1:
             yield _row("", "…")
             before = None
-        gained = f"{elite.fitness - before.fitness:+.3f}" if before is not None else ""
+        gain = gain_of(elite, before)
+        gained = f"{gain:+.3f}" if gain is not None else version_words(elite.version).strip() if before else ""
         branches = {branch.operator: branch for branch in row.branches}
         cells = "".join(_cell(row, branches.get(each)) for each in operators)
         bar = sparkline([elite.fitness], low=least, high=most)
@@ -214,7 +218,7 @@ def _elites(view: RunView, width: int) -> Iterator[str]:
         slot = slots.get(elite.candidate)
         what = one_line(slot.summary, width) if slot is not None else ""
         stated = quality_words(quality_in(view.status, slots, elite.candidate))
-        searched = (f"{number(elite.fitness)}"
+        searched = (f"{number(elite.fitness)}{version_words(elite.version)}"
                     f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}")
         line = _row(
             label, f"{elite.candidate:<11} {f'{stated}; in the search {searched}' if stated else f'F {searched}'}"

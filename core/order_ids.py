@@ -12,7 +12,7 @@ An id names the purpose of its order, so that seeds and replays never depend on 
     g2/calibrate/0        the constants of step 2           confirm/g2/elite      the elite before it, on the same ones
     eval/probes           the recording of the probes       choice/3              program 3 of the final choice
     eval/attack/1         attack 1 on the chosen evaluator  starts/g2             further starts of a perfect elite
-    eval/fix/1            the revision after attack 1
+    eval/fix/1            the revision after attack 1       eval/kept/1         E* on the recordings of move 1
 
     i2/g1/cross/0         the slots of island 2, and its challenges (i2/confirm/g1/elite), where there are several
 
@@ -26,6 +26,7 @@ and, for one of these (its *owner*):
     …/look2               a critic's look at its episode 2
     …/gate2               its episode 2 on the domain's cheap twin
     …/draw2               draw 2 of a what-if on the state before its order, in a separate log; an owner, too
+    …/e3/move1            the score of its episode 3 by the evaluator that may replace E* in move 1
 
 An id is a string; `OrderId` is its parsed form. Keepers handle thousands of ids and derive the ids for an owner
 with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from string to string.
@@ -42,6 +43,7 @@ HILL, MACRO, TUNE, CROSS, CALIBRATE = "hill", "macro", "tune", "cross", "calibra
 PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT, PROBES = "judge", "fixed", "zero-shot", "probes"
 FIX = "fix"                                     # a revision of an attacked evaluator
+KEPT = "kept"                                   # the evaluator in use, on the recordings of a move
 ELITE = "elite"                                 # measured on held-out episodes, next to p_0
 CANDIDATE = "candidate"                         # compared with the elite on fresh episodes
 CONDITIONS: Final = ("light", "heavy")          # changed conditions of held-out episodes, the mildest first
@@ -55,9 +57,11 @@ TOOL: Final = "tool"
 LOOK: Final = "look"
 GATE: Final = "gate"
 DRAW: Final = "draw"                            # of a what-if
+MOVE: Final = "move"
+_NUMBERED: Final = (TURN, TOOL, LOOK, GATE, MOVE)   # parts with a number, each a word of four letters
 
 Part = str
-"""One of "", "score", "examine", "attack" and "ahead", or "turn", "tool", "look" or "gate" with a number."""
+"""One of "", "score", "examine", "attack" and "ahead", or "turn", "tool", "look", "gate" or "move" with a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +171,11 @@ def fix(number: int) -> OrderId:
     return OrderId(stage=EVALUATOR, branch=FIX, slot=number)
 
 
+def kept_evaluator(move: int) -> OrderId:
+    """The evaluator in use, examined on the recordings of this move."""
+    return OrderId(stage=EVALUATOR, branch=KEPT, slot=move)
+
+
 def final(who: Literal["initial", "elite"], conditions: str = "") -> OrderId:
     """The final measure of p_0 or of the elite; under changed conditions, one of CONDITIONS: final/heavy/elite."""
     return OrderId(stage=FINAL, branch=f"{conditions}/{who}" if conditions else who)
@@ -200,6 +209,11 @@ def vector_id(owner: str, number: int) -> str:
 def score_id(episode: str) -> str:
     """The scoring of an episode, from the id of its rollout: g2/hill/7/e3/score."""
     return f"{episode}/{SCORE}"
+
+
+def move_id(episode: str, move: int) -> str:
+    """The score of an episode by the successor of this move, from the id of its rollout: g2/hill/7/e3/move1."""
+    return f"{episode}/{MOVE}{move}"
 
 
 def examine_id(evaluator: str) -> str:
@@ -266,7 +280,7 @@ def split(order: str) -> tuple[str, int | None, Part]:
     """Owner, episode and part of an id: ("g2/hill/7", 3, "score") for g2/hill/7/e3/score. The fast half of `parse`."""
     part: Part = ""
     rest, slash, last = order.rpartition("/")
-    if slash and (last in PARTS or (last[:4] in (TURN, TOOL, LOOK, GATE) and _is_number(last[4:]))):
+    if slash and (last in PARTS or (last[:4] in _NUMBERED and _is_number(last[4:]))):
         order, part = rest, last
         rest, slash, last = order.rpartition("/")
     episode = _numbered("e", last) if slash else None
@@ -317,8 +331,8 @@ def _owner(text: str) -> OrderId:
             return probes()
         case ["eval", "zero-shot", slot] if _is_number(slot):
             return zero_shot_evaluator(int(slot))
-        case ["eval", ("attack" | "fix") as branch, slot] if _is_number(slot):
-            return attack(int(slot)) if branch == ATTACK else fix(int(slot))
+        case ["eval", ("attack" | "fix" | "kept") as branch, slot] if _is_number(slot):
+            return OrderId(stage=EVALUATOR, branch=branch, slot=int(slot))
         case ["eval", word, slot] if _is_number(slot) and (number := _numbered("g", word)) is not None:
             return evaluator(number, int(slot))
         case ["eval", word, "judge", seat] if _is_number(seat) and (number := _numbered("g", word)) is not None:
@@ -365,7 +379,7 @@ def _owner_text(order: OrderId) -> str:
             return f"g{order.generation}/{order.branch}/{order.slot}"
         case "evaluator" if order.branch in (FIXED, PROBES):
             return f"eval/{order.branch}"
-        case "evaluator" if order.branch in (ZERO_SHOT, ATTACK, FIX):
+        case "evaluator" if order.branch in (ZERO_SHOT, ATTACK, FIX, KEPT):
             return f"eval/{order.branch}/{order.slot}"
         case "evaluator":
             return f"eval/g{order.generation}/{'judge/' if order.branch == JUDGE else ''}{order.slot}"

@@ -108,6 +108,11 @@ def success_and_return(
     return "".join(before + word for word in words)
 
 
+def version_words(version: int) -> str:
+    """What follows F by a later version of the evaluator, such as " v2"; "" for the first one."""
+    return f" v{version}" if version > 1 else ""
+
+
 def both(initial: float | None, final: float | None, words: Callable[[float | None], str]) -> str:
     """Two values of p_0 and the elite: "20 % -> 40 %"; "" if neither exists."""
     return "" if initial is None and final is None else f"{words(initial)} -> {words(final)}"

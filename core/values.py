@@ -59,6 +59,7 @@ class Verdict(StrEnum):
     SAME = "same"  # the same code as an edit that was rejected before
     STOPPED = "stopped"  # on the domain's cheap twin, so that it was not rolled out
     NOT_CHOSEN = "not-chosen"  # of a macro-mutation or crossover: another program was fitter
+    REPLACED = "replaced"  # it lost under an evaluator that is not in use any more
 
 
 class FaultKind(StrEnum):
@@ -220,6 +221,7 @@ class Ancestor:
     before: tuple[float, ...]  # F of each parent; none for a first program
     fitness: float
     idle: bool = False  # it changed nothing in any episode: steps, endings, f_e and metrics are those of a parent
+    version: int = 1  # of the evaluator that both F are by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +275,7 @@ class CandidateState:
     shape: str = ""  # as in ProposalMade; in no fact
     mean_return: float | None = None  # of the episodes without a fault; None if the task has no rewards
     fresh: FreshRecord | None = None  # None: not rolled out on fresh episodes; in no fact
+    version: int = 1  # of the evaluator that F is by; F of different versions cannot be compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

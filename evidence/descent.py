@@ -36,6 +36,7 @@ class CandidateRow:
     episodes: int = 0  # that were rolled out for it
     accepted: bool | None = None  # by the hill-climb chain; None in the other branches
     elite_of: tuple[int, ...] = ()  # the generations whose elite it was
+    version: int = 1  # of the evaluator that F is by
 
 
 def list_candidates(slots: Slots, facts: Iterable[Fact]) -> tuple[CandidateRow, ...]:
@@ -56,6 +57,7 @@ def _row(slot: Slot, program: Program, metrics: Mapping[str, JSON]) -> Candidate
         parents=slot.parents, summary=slot.summary, program=program, fitness=slot.fitness,
         success_rate=slot.success_rate, metrics=metrics, fault=slot.fault, bound=slot.bound,
         duplicate_of=slot.same_as, episodes=slot.rolled, accepted=slot.accepted, elite_of=slot.elite_of,
+        version=slot.version,
     )
 
 

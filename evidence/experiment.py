@@ -236,6 +236,7 @@ def check_experiment(experiment: Experiment, where: str) -> None:
                 raise UsageError(f"{where} has the {what} {each!r} twice: keep only one, or name it differently")
     _check_names(experiment, where)
     _check_models(experiment, where)
+    _refuse_moves(experiment, where)
     for measure in experiment.measures:
         if measure.episodes < 1 or not 0 <= measure.skip < measure.episodes:
             raise UsageError(f"{where}, measure {measure.name!r}: skip must be less than episodes")
@@ -251,6 +252,17 @@ def _check_models(experiment: Experiment, where: str) -> None:
         if (arm.model is None) != is_learned(arm):
             what = "names no model, as other arms do: give it one" if arm.model is None else "is trained without one"
             raise UsageError(f"{where}: the arm {arm.name!r} {what}")
+
+
+def _refuse_moves(experiment: Experiment, where: str) -> None:
+    """Raise UsageError for an evaluator that would move in an arm that shares the evaluator of its seed."""
+    for arm in experiment.arms:
+        every = {**experiment.settings, **arm.settings}.get("evaluator_every")
+        if every and (arm.evaluator == SHARED or "evaluator_every" in experiment.settings):
+            raise UsageError(
+                f"{where}, arm {arm.name!r}: evaluator_every would move the evaluator that all arms of a seed share; "
+                "set it in arms with evaluator = \"evolve\" alone"
+            )
 
 
 def _check_names(experiment: Experiment, where: str) -> None:

@@ -95,7 +95,7 @@ class ArmFinding:
         simple: Mapping[str, Callable[[RunRecord], float | None]] = {
             FITNESS: lambda record: record.best_fitness,
             SUCCESS: lambda record: record.best_success,
-            AREA: lambda record: area_under([point.best_fitness for point in record.curve]),
+            AREA: _area,
         }
         if quantity in simple:
             found = {record.seed: simple[quantity](record) for record in self.records}
@@ -206,11 +206,17 @@ def pairs_of(records: Iterable[RunRecord]) -> tuple[tuple[str, float, float], ..
 
 
 def same_evaluators(records: Iterable[RunRecord]) -> bool:
-    """Whether all runs of each seed had the same E*; otherwise their F must not be compared."""
-    by_seed: dict[int, set[str | None]] = {}
+    """Whether all runs of each seed had the same E* from first to last; otherwise their F must not be compared."""
+    by_seed: dict[int, set[tuple[str | None, int]]] = {}
     for record in records:
-        by_seed.setdefault(record.seed, set()).add(record.evaluator.digest if record.evaluator else None)
+        used = record.evaluator.digest if record.evaluator else None
+        by_seed.setdefault(record.seed, set()).add((used, record.version))
     return all(len(found) == 1 for found in by_seed.values())
+
+
+def _area(record: RunRecord) -> float | None:
+    """The area under the curve of F; None where the evaluator moved, since it would add up F of several versions."""
+    return area_under([point.best_fitness for point in record.curve]) if record.version == 1 else None
 
 
 def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFinding:
@@ -220,7 +226,7 @@ def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFind
     calls = [float(spent.calls) if spent is not None else 0.0 for spent in proposing]
     costs = [0.0 if spent is None else spent.cost_usd for spent in proposing]
     cost = None if None in costs else fsum(each for each in costs if each is not None)
-    areas = [area for record in records if (area := area_under([p.best_fitness for p in record.curve])) is not None]
+    areas = [area for record in records if (area := _area(record)) is not None]
     return ArmFinding(
         arm=name,
         method=records[0].method,
@@ -228,7 +234,7 @@ def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFind
         fitness=spread([record.best_fitness for record in records if record.best_fitness is not None]),
         success=spread([record.best_success for record in records if record.best_success is not None]),
         area=spread(areas),
-        fitness_curve=band([[point.best_fitness for point in record.curve] for record in records]),
+        fitness_curve=band([[p.best_fitness for p in record.curve] for record in records if record.version == 1]),
         success_curve=band([
             [point.best_success for point in record.curve if point.best_success is not None] for record in records
         ]),

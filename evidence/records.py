@@ -37,6 +37,7 @@ class GenerationPoint:
     success: float | None               # S; None if the task has no success predicate
     best_fitness: float
     best_success: float | None
+    version: int = 1  # of the evaluator: the best so far is that by this version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +123,14 @@ class RunRecord:
     seen_seeds: frozenset[int] = frozenset()  # of every episode before the run's final measure
     wall_s: float = 0.0
     audit: Audit | None = None  # of `evaluator`, if `memento audit` examined it
+    version: int = 1  # of `evaluator`, where it moved; then F by earlier versions cannot be compared
+    first_fitness: float | None = None  # F of p_0 by `evaluator`; None in the archives of older versions
 
     @property
     def initial_fitness(self) -> float | None:
-        """F of p_0."""
+        """F of p_0, by the same evaluator as the best F."""
+        if self.version > 1:
+            return self.first_fitness
         return self.curve[0].fitness if self.curve else None
 
     @property
@@ -203,13 +208,16 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         lineage=lineage,
         merits=tuple(
             Merit(id=row.id, fitness=row.fitness, success_rate=row.success_rate)
-            for row in rows if row.fitness is not None and row.success_rate is not None
+            for row in rows
+            if row.fitness is not None and row.success_rate is not None and row.version == slots.version
         ),
         elite=lineage[-1].program if lineage else None,
         initial=next((fact.program for fact in facts if isinstance(fact, InitialChosen)), None),
         evaluator=next(
-            (fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen) and fact.final), None
+            (fact.chosen.program for fact in reversed(facts) if isinstance(fact, EvaluatorChosen) and fact.final), None
         ),
+        version=slots.version,
+        first_fitness=None if run.first_elite is None else run.first_elite.fitness,
         final=run.final,
         seen_seeds=frozenset(
             fact.rollout.seed
@@ -222,12 +230,15 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
 
 
 def curve_of(elites: Iterable[EliteChanged]) -> tuple[GenerationPoint, ...]:
-    """The points of a run's curve. Of equal F the later one counts, as in the search."""
+    """The points of a run's curve. Of equal F the later one counts, as in the search.
+
+    After the evaluator moved, the best so far begins again.
+    """
     points: list[GenerationPoint] = []
-    best: tuple[float, float | None] | None = None
+    best: tuple[float, float | None, int] | None = None
     for row in elites:
-        if best is None or row.fitness >= best[0]:
-            best = (row.fitness, row.success_rate)
+        if best is None or row.version != best[2] or row.fitness >= best[0]:
+            best = (row.fitness, row.success_rate, row.version)
         points.append(
             GenerationPoint(
                 generation=row.generation,
@@ -238,6 +249,7 @@ def curve_of(elites: Iterable[EliteChanged]) -> tuple[GenerationPoint, ...]:
                 success=row.success_rate,
                 best_fitness=best[0],
                 best_success=best[1],
+                version=row.version,
             )
         )
     return tuple(points)

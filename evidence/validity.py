@@ -43,7 +43,8 @@ def find_validity(records: Iterable[RunRecord]) -> tuple[Validity, ...]:
 
 
 def _of_run(record: RunRecord) -> Validity | None:
-    chosen = next((pool.chosen for pool in record.pools if pool.final and pool.chosen is not None), None)
+    frozen = [pool.chosen for pool in record.pools if pool.final and pool.chosen is not None]
+    chosen = frozen[-1] if frozen else None
     if chosen is None or not record.merits:
         return None
     low, high = _interval(record.merits, seed=record.seed)

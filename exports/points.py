@@ -54,6 +54,7 @@ class Series:
                 values = {
                     "elite/fitness": elite.fitness, "elite/success": elite.success_rate,
                     "elite/return": elite.mean_return, "elite/changed": float(elite.changed),
+                    "elite/evaluator_version": float(elite.version),
                 }
             case FinalMeasured() as final:
                 of = f"final/{final.conditions}" if isinstance(final, RobustMeasured) else "final"

@@ -85,14 +85,14 @@ COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "generations": {
         "run": "text", "generation": "int", "elite": "text", "operator": "text", "changed": "bool", "fitness": "float",
-        "success": "float", "return": "float", "candidates": "int", "failed": "int", "accepted": "int",
-        "rejected": "int", "ended_at": "time", "active_s": "float", "search_episodes": "int", "calls": "int",
-        "input_tokens": "int", "output_tokens": "int", "cost_usd": "float",
+        "evaluator_version": "int", "success": "float", "return": "float", "candidates": "int", "failed": "int",
+        "accepted": "int", "rejected": "int", "ended_at": "time", "active_s": "float", "search_episodes": "int",
+        "calls": "int", "input_tokens": "int", "output_tokens": "int", "cost_usd": "float",
     },
     "candidates": {
         "run": "text", "candidate": "text", "generation": "int", "operator": "text", "slot": "int", "parents": "texts",
-        "state": "text", "fitness": "float", "success": "float", "return": "float", "bound": "float",
-        "accepted": "bool", "fitness_difference": "float", "fault": "text", "fault_message": "text",
+        "state": "text", "fitness": "float", "evaluator_version": "int", "success": "float", "return": "float",
+        "bound": "float", "accepted": "bool", "fitness_difference": "float", "fault": "text", "fault_message": "text",
         "duplicate_of": "text", "elite_of": "ints", "episodes": "int", "steps": "int", "rollout_s": "float",
         "began_at": "time", "scored_at": "time", "summary": "text", "program_sha256": "text",
     },
@@ -145,7 +145,7 @@ class Tables:
             case InitialChosen(order=str(order)):
                 self._initial = order
                 self._keep(order, fact.program, at)
-            case EvaluatorChosen(final=True):
+            case EvaluatorChosen(final=True) if not self._spent:     # later ones are of other recordings than T_0
                 self._score_initial(fact.chosen.examination.scores)
             case CandidateScored(candidate=candidate):
                 self._keep(candidate.id, candidate.program, at)
@@ -229,6 +229,7 @@ class Tables:
             yield {
                 "run": self._source.name, "generation": elite.generation, "elite": elite.candidate,
                 "operator": str(elite.origin), "changed": elite.changed, "fitness": elite.fitness,
+                "evaluator_version": elite.version,
                 "success": elite.success_rate, "return": elite.mean_return, "candidates": row.candidates,
                 "failed": row.failed, "accepted": row.accepted, "rejected": row.rejected,
                 **self._spent[elite.generation],
@@ -238,7 +239,8 @@ class Tables:
         return {
             "run": self._source.name, "candidate": slot.id, "generation": slot.generation,
             "operator": None if slot.operator is None else str(slot.operator), "slot": slot.place,
-            "parents": list(slot.parents), "state": slot.state, "fitness": slot.fitness, "success": slot.success_rate,
+            "parents": list(slot.parents), "state": slot.state, "fitness": slot.fitness,
+            "evaluator_version": slot.version, "success": slot.success_rate,
             "return": slot.mean_return, "bound": slot.bound, "accepted": slot.accepted,
             "fitness_difference": slot.difference, **_fault(slot.fault), "duplicate_of": slot.same_as,
             "elite_of": list(slot.elite_of), "episodes": slot.rolled, "steps": slot.steps, "rollout_s": slot.wall_s,

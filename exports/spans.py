@@ -124,7 +124,7 @@ class Spans:
                 attributes=_known({
                     "memento.generation": fact.generation, "memento.elite": fact.candidate,
                     "memento.elite.fitness": fact.fitness, "memento.elite.success": fact.success_rate,
-                    "memento.elite.changed": fact.changed,
+                    "memento.elite.changed": fact.changed, "memento.evaluator.version": fact.version,
                 }),
             )
         self._since, self._closed = at, set()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from ..core.evaluator_tests import leading, open_to_votes
-from ..core.events import EvaluatorChosen, EvaluatorHardened, EvaluatorPoolScored, Fact, VoteCast
+from ..core.events import EvaluatorChosen, EvaluatorHardened, EvaluatorMoved, EvaluatorPoolScored, Fact, VoteCast
 from ..core.text import both, counted, share
 from ..core.values import EvaluatorCandidate
 
@@ -29,6 +29,7 @@ class EvaluatorPool:
     chosen: EvaluatorCandidate | None = None
     final: bool = False
     hardened: EvaluatorHardened | None = None  # what attacks on the chosen evaluator found
+    moved: EvaluatorMoved | None = None  # whether the chosen one took the place of the evaluator in use
 
     @property
     def abstentions(self) -> int:
@@ -89,6 +90,7 @@ def list_judges(pools: Iterable[EvaluatorPool]) -> tuple[JudgeRecord, ...]:
 def list_pools(facts: Iterable[Fact]) -> tuple[EvaluatorPool, ...]:
     """The pools by generation. A given evaluator appears as a generation 0 with a choice but no entries."""
     pools: dict[int, EvaluatorPool] = {}
+    latest = 0
 
     def pool_of(generation: int) -> EvaluatorPool:
         return pools.get(generation, EvaluatorPool(generation=generation))
@@ -98,6 +100,7 @@ def list_pools(facts: Iterable[Fact]) -> tuple[EvaluatorPool, ...]:
             case EvaluatorPoolScored():
                 entries = tuple(_entry(candidate) for candidate in fact.pool)
                 pools[fact.generation] = replace(pool_of(fact.generation), entries=entries)
+                latest = fact.generation
             case VoteCast():
                 pool = pool_of(fact.generation)
                 votes = sorted((*pool.votes, fact), key=lambda vote: vote.seat)
@@ -108,6 +111,8 @@ def list_pools(facts: Iterable[Fact]) -> tuple[EvaluatorPool, ...]:
             case EvaluatorChosen():
                 pool = pool_of(fact.generation)
                 pools[fact.generation] = replace(pool, chosen=fact.chosen, final=fact.final)
+            case EvaluatorMoved():  # of the last pool, even if that chose the evaluator in use again
+                pools[latest] = replace(pool_of(latest), moved=fact)
     return tuple(_count(pools[generation]) for generation in sorted(pools))
 
 
@@ -123,6 +128,18 @@ def _count(pool: EvaluatorPool) -> EvaluatorPool:
     choices = [vote.choice for vote in pool.votes]
     return replace(
         pool, entries=tuple(replace(entry, votes=choices.count(entry.candidate.slot)) for entry in pool.entries)
+    )
+
+
+def moved_words(fact: EvaluatorMoved) -> str:
+    """Whether a successor took over, and how it ranked what is on record, in a line."""
+    if not fact.moved:
+        return f"stays at version {fact.version}: {fact.reason}"
+    against = f", of {fact.compared} pairs of candidates {fact.against_before} -> {fact.against_after}"
+    ranked = f"of {counted(fact.pairs, 'certain pair')} {fact.wrong_before} -> {fact.wrong_after} are ranked wrongly"
+    return (
+        f"version {fact.version}: {fact.chosen.id}; {ranked}{against if fact.compared else ''}; "
+        f"{counted(fact.recordings, 'recording')} scored again"
     )
 
 

@@ -19,6 +19,7 @@ from ..core.events import (
     EpisodeEnded,
     EpisodeScored,
     EvaluatorChosen,
+    EvaluatorMoved,
     EvaluatorPoolScored,
     Fact,
     GateDecided,
@@ -93,6 +94,7 @@ class Policy(Record):
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
     gate: GateDecided | None = None     # what the gate decided on it
     seen: Seen | None = None            # on fresh episodes, on which it met other programs
+    version: int = 1                    # of the evaluator that F, metrics and f_e are by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,12 +204,16 @@ def _given(store: RunStore, name: str, facts: list[Fact]) -> Record | None:
     )
 
 
-def _seen(store: RunStore, name: str) -> Seen | None:
-    """What was seen of a candidate on fresh episodes."""
+def _seen(store: RunStore, name: str, version: int) -> Seen | None:
+    """What was seen of a candidate on fresh episodes, by this version of the evaluator."""
     found: Seen | None = None
-    for fact in store.facts(only=(EliteConfirmed, EliteChosen, SaturationChecked)):
+    in_use = 1
+    for fact in store.facts(only=(EliteConfirmed, EliteChosen, SaturationChecked, EvaluatorMoved)):
+        if isinstance(fact, EvaluatorMoved):
+            in_use = fact.version
         new = seen_in(fact).get(name)
-        found = found if new is None else more_of(found, new)
+        if new is not None and in_use == version:
+            found = more_of(found, new)
     return found
 
 
@@ -220,7 +226,8 @@ def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow,
     if scored is None:
         return _initial(store, name, facts, calls, elites)
     sound = scored.fault is None and scored.bound is None
-    last = elites[-1] if elites else None
+    alike = [elite for elite in elites if elite.version == scored.version]    # as its episodes are
+    last = alike[-1] if alike else None
     return Policy(
         id=name, program=scored.program if scored.program.text else None, summary=scored.summary,
         parents=scored.parents, metrics=dict(scored.metrics), episodes=_episodes_of(store, scored, facts, duplicate),
@@ -230,7 +237,8 @@ def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow,
         mean_return=last.mean_return if last else scored.mean_return if sound else None,
         bound=scored.bound, rolled=rolled, duplicate_of=duplicate, accepted=_verdict(facts),
         elite_of=tuple(elite.generation for elite in elites),
-        gate=next((fact for fact in facts if isinstance(fact, GateDecided)), None), seen=_seen(store, name),
+        gate=next((fact for fact in facts if isinstance(fact, GateDecided)), None), version=scored.version,
+        seen=_seen(store, name, scored.version),
     )
 
 
@@ -241,13 +249,14 @@ def _initial(
     scores = _scores_on_t0(store)
     made = next((fact for fact in facts if isinstance(fact, ProposalMade)), None)
     given = next(fact for fact in facts if isinstance(fact, InitialChosen))
+    alike = [elite for elite in elites if elite.version == 1]    # as these scores are
     return Policy(
         id=name, program=given.program, summary="" if made is None else made.summary, metrics=dict(aggregate(scores)),
         episodes=_rolled(facts, name, scores), calls=calls, operator=Operator.INITIAL,
         rolled=sum(isinstance(fact, EpisodeEnded) for fact in facts),
-        fitness=elites[-1].fitness if elites else None, success_rate=elites[-1].success_rate if elites else None,
+        fitness=alike[-1].fitness if alike else None, success_rate=elites[-1].success_rate if elites else None,
         mean_return=elites[-1].mean_return if elites else None,
-        elite_of=tuple(elite.generation for elite in elites), seen=_seen(store, name),
+        elite_of=tuple(elite.generation for elite in elites), seen=_seen(store, name, 1),
     )
 
 
@@ -286,7 +295,7 @@ def _rolled(
 
 
 def _scores_on_t0(store: RunStore) -> tuple[Score, ...]:
-    return next((fact.chosen.examination.scores for fact in _choices(store) if fact.final), ())
+    return next((fact.chosen.examination.scores for fact in _choices(store) if fact.final), ())     # of version 1
 
 
 # -------------------------------------------------------------------------------------------- evaluators
@@ -304,11 +313,11 @@ def _evaluator(store: RunStore, name: str) -> Evaluator | None:
     entry = next((each for each in reversed(entries) if each.id == name), None)
     if entry is None:
         return None
-    before = [fact.chosen.id for fact in choices if fact.generation < entry.generation]
+    before = _before(store, [fact for fact in choices if fact.generation < entry.generation])
     votes = [fact for fact in store.facts(only=(VoteCast,), texts=False) if isinstance(fact, VoteCast)]
     scores = entry.examination.scores
     return Evaluator(
-        id=name, program=entry.program, summary=entry.summary, parents=tuple(before[-1:]),
+        id=name, program=entry.program, summary=entry.summary, parents=before,
         metrics=dict(aggregate(scores)), episodes=tuple((None, score) for score in scores),
         fault=entry.examination.fault, calls=tuple(list_calls(store.facts(about=name))),
         generation=entry.generation, slot=entry.slot,
@@ -317,6 +326,16 @@ def _evaluator(store: RunStore, name: str) -> Evaluator | None:
         examination=entry.examination, measures=entry.measures,
         probes=tuple(probe.name for fact in store.facts(only=(ProbesRecorded,)) for probe in _probes_of(fact)),
     )
+
+
+def _before(store: RunStore, choices: list[EvaluatorChosen]) -> tuple[str, ...]:
+    """What an evaluator revises: the choice before it, or the evaluator in use if that one was refused."""
+    refused = {
+        fact.chosen.id for fact in store.facts(only=(EvaluatorMoved,))
+        if isinstance(fact, EvaluatorMoved) and not fact.moved
+    }
+    named = [fact.chosen.id for fact in choices if fact.final or fact.chosen.id not in refused]
+    return tuple(named[-1:])
 
 
 def _probes_of(fact: Fact) -> tuple[Probe, ...]:

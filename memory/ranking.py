@@ -18,21 +18,23 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ..core.errors import RunRefused, StoreError, os_problem
-from ..core.events import BranchEnded, CandidateScored, EliteChanged, Fact, InitialChosen, RunStarted
+from ..core.events import BranchEnded, CandidateScored, EliteChanged, EvaluatorMoved, Fact, InitialChosen, RunStarted
 from ..core.programs.program_text import digest
 from ..core.values import Operator, Program
 
 # The programs of a run that are worth fresh episodes. Pure: facts -> contenders.
 
 
-CHOSEN_FROM: Final = (InitialChosen, CandidateScored, EliteChanged, BranchEnded)     # the facts that decide it
+CHOSEN_FROM: Final = (InitialChosen, CandidateScored, EliteChanged, BranchEnded, EvaluatorMoved)
+"""The facts that decide which ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
     """A program of a run under the id of the first candidate that has it; `also` are later ones with equal code.
 
-    `fitness` is F in the search. `initial`: it is p_0; `returned`: it is the run's elite.
+    `fitness` is F in the search, by the evaluator in use at its end. `initial`: it is p_0; `returned`: it is the run's
+    elite.
     """
 
     candidate: str
@@ -104,6 +106,8 @@ class _Pool:
             case EliteChanged() if fact.candidate in self.programs:
                 self.elites.append(fact.candidate)
                 self.fitness[fact.candidate] = fact.fitness
+            case EvaluatorMoved(moved=True):    # F by earlier versions cannot be compared with what comes
+                self.fitness = dict(zip(fact.candidates, fact.fitnesses, strict=False))
             case BranchEnded(winner=str(winner)) if winner in self.programs:
                 self.winners.append(winner)
 

@@ -1,8 +1,10 @@
 """Which recordings of a run stay on disk, and which are dropped first if they take too much space. Pure.
 
 Recordings that the search still needs are never dropped: T_0, the episodes of the current elites and of the final
-measure, those of candidates that are not scored yet, and of a confirmation that is not decided. Those of tried
-constants and of a cheap twin go as soon as they are scored. The others are dropped in this order:
+measure, those of candidates that are not scored yet, and of a confirmation that is not decided. Where the evaluator
+moves, they are also those of all candidates of the current generation, any of which may be remembered, and of what the
+search remembers (ArchiveChanged): another evaluator scores them again. Those of tried constants and of a cheap twin go
+as soon as they are scored. The others are dropped in this order:
 
     whole     episodes of candidates that lost, if the user keeps all episodes; oldest first
     end       the last steps of episodes that ended with a fault, of candidates that lost; oldest first
@@ -15,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..core.events import (
+    ArchiveChanged,
     CandidateScored,
     DuplicateFound,
     EliteChanged,
@@ -48,8 +51,11 @@ NOTHING = RetentionChange()
 class RetentionPolicy:
     """Follows a run's facts. It remembers only the keys of existing recordings."""
 
-    def __init__(self, *, keep_all: bool = False) -> None:
+    def __init__(self, *, keep_all: bool = False, moving: bool = False) -> None:
+        """`moving`: another evaluator may take over."""
         self._keep_all = keep_all
+        self._moving = moving
+        self._archive: tuple[str, ...] = ()             # what the search remembers for another evaluator
         self._keys: dict[str, list[str]] = {}           # of open candidates, by their ids
         self._scored: dict[str, tuple[int, float]] = {} # their generation and fitness
         self._faulty: set[str] = set()
@@ -85,6 +91,8 @@ class RetentionPolicy:
                 return self._end_starts(fact)
             case IslandsChanged():
                 self._islands = fact.elites
+            case ArchiveChanged():
+                self._archive = fact.candidates
             case EliteChanged():
                 return self._end_generation(fact.generation, fact.candidate)
         return NOTHING
@@ -96,7 +104,7 @@ class RetentionPolicy:
                 return waiting.popleft()
         unneeded = [
             (fitness, name, key)
-            for name, (_, fitness) in self._scored.items() if name not in self._needed
+            for name, (_, fitness) in self._scored.items() if name not in self._needed and not self._moving
             for key in self._keys.get(name, ()) if self._owners[key] == 1
         ]
         if not unneeded:
@@ -116,7 +124,7 @@ class RetentionPolicy:
                 self._faulty.add(key)
 
     def _end_generation(self, generation: int, elite: str) -> RetentionChange:
-        needed, before = self._lenders((elite, *self._islands)), self._needed
+        needed, before = self._lenders((elite, *self._islands, *self._archive)), self._needed
         self._needed = needed
         over = [name for name, (of, _) in self._scored.items() if of <= generation and name not in needed | before]
         dropped: list[str] = []

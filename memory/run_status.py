@@ -20,6 +20,7 @@ from ..core.events import (
     EpisodeScored,
     EvaluatorChosen,
     EvaluatorExamined,
+    EvaluatorMoved,
     Fact,
     FinalMeasured,
     GateDecided,
@@ -131,6 +132,8 @@ class RunStatus:
     unusable: int = 0                   # replies without a usable program
     evaluators: int = 0                 # finished evaluator generations
     votes: int = 0
+    version: int = 1                    # of the evaluator in use; F of different versions cannot be compared
+    moves: int = 0                      # successors that were tried
     hints: int = 0                      # that a person gave
     critiques: int = 0                  # what a critic said about episodes
     replay_differs: str | None = None   # in a replay by order: the first order whose prompt was not the recorded one
@@ -244,6 +247,8 @@ class RunStatus:
                 self.evaluators += 1
             case RobustMeasured():
                 self.robust = (*self.robust, fact)
+            case EvaluatorMoved():
+                self._move_evaluator(fact)
             case FinalMeasured():
                 self.final = fact
             case HintGiven():
@@ -296,6 +301,19 @@ class RunStatus:
         self.elite_before, self.elite = self.elite, fact
         if fact.generation == 0:
             self.first_elite = fact
+
+    def _move_evaluator(self, fact: EvaluatorMoved) -> None:
+        """If the successor took over, p_0 and the elite have their F from it."""
+        self.moves += 1
+        self.version = fact.version
+        known = dict(zip(fact.candidates, fact.fitnesses, strict=False))
+
+        def again(elite: EliteChanged | None) -> EliteChanged | None:
+            if elite is None or elite.candidate not in known:
+                return elite
+            return replace(elite, fitness=known[elite.candidate], version=fact.version)
+
+        self.elite, self.first_elite = again(self.elite), again(self.first_elite)
 
     def _count(self, where: str, fault: Fault | None, order: str | None) -> None:
         if fault is None:

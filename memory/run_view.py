@@ -107,6 +107,12 @@ def list_generations(slots: Slots) -> list[GenerationRow]:
     ]
 
 
+def gain_of(elite: EliteChanged, before: EliteChanged | None) -> float | None:
+    """How much fitter an elite is than the one before; None without one, or if their evaluators differ."""
+    alike = before is not None and before.version == elite.version
+    return elite.fitness - before.fitness if before is not None and alike else None
+
+
 def list_rejections(slots: Slots) -> dict[int, tuple[Rejection, ...]]:
     """The rejection memory H of each generation's climb, oldest first."""
     memory: dict[int, list[Rejection]] = {}

@@ -20,6 +20,7 @@ from ..core.events import (
     EvaluatorChosen,
     EvaluatorExamined,
     EvaluatorHardened,
+    EvaluatorMoved,
     EvaluatorPoolScored,
     Fact,
     GateDecided,
@@ -60,6 +61,7 @@ class Slot:
     parents: tuple[str, ...] = ()
     summary: str = ""
     fitness: float | None = None        # F; None until it is scored, and if it failed or was pruned
+    version: int = 1                    # of the evaluator that F is by; `difference` is by the one of its generation
     success_rate: float | None = None   # S; also None if the task has no success predicate
     mean_return: float | None = None    # None if the task has no rewards
     bound: float | None = None          # upper bound of F, if racing pruned it
@@ -137,6 +139,7 @@ class Slots:
     first_s: list[float] = field(default_factory=list)          # the duration of the first ones
     seen: dict[str, Seen] = field(default_factory=dict)         # candidates on fresh episodes
     rollout_s: float = 0.0                                      # of all rollouts together
+    version: int = 1                                            # of the evaluator in use
     _open: set[str] = field(default_factory=set)                # unfinished candidates
     _own: set[str] = field(default_factory=set, compare=False)  # slots that no copy shares
 
@@ -154,8 +157,13 @@ class Slots:
             candidates=dict(self.candidates), others=dict(self.others), points=[*self.points], elites=[*self.elites],
             branches=[*self.branches], memory=[*self.memory], evaluation=[*self.evaluation], calls=[*self.calls],
             recent=[*self.recent], first_s=[*self.first_s], seen=dict(self.seen),
-            rollout_s=self.rollout_s, _open=set(self._open),
+            rollout_s=self.rollout_s, version=self.version, _open=set(self._open),
         )
+
+    @property
+    def comparable(self) -> list[EliteChanged]:
+        """The elites with F by the evaluator in use, by generation; none between its move and the next elite."""
+        return [elite for elite in self.elites if elite.version == self.version]
 
     def forget(self, generation: int) -> None:
         """Drop the slots of this finished generation except the elite's, so that memory does not grow with the run."""
@@ -201,6 +209,8 @@ class Slots:
                 self._reject(fact, at)
             case EliteChanged():
                 self._change_elite(fact, at)
+            case EvaluatorMoved():
+                self._move_evaluator(fact)
             case SaturationChecked(joined=joined) if joined:
                 slot = self._change(fact.candidate, at)
                 slot.fitness, slot.success_rate = fact.fitness, fact.success_rate
@@ -287,6 +297,7 @@ class Slots:
         slot.fitness = candidate.fitness if sound else None
         slot.success_rate = candidate.success_rate if sound else None
         slot.mean_return = candidate.mean_return if sound else None
+        slot.version = candidate.version
         slot.bound, slot.fault, slot.settled = candidate.bound, candidate.fault, True
         self._open.discard(candidate.id)
         elite = self.elites[-1] if self.elites else None
@@ -307,6 +318,7 @@ class Slots:
         self.elites.append(fact)
         slot = self._change(fact.candidate, at)
         slot.fitness, slot.success_rate, slot.mean_return = fact.fitness, fact.success_rate, fact.mean_return
+        slot.version = fact.version
         slot.elite_of = (*slot.elite_of, fact.generation)
         if not self.points:
             self.points.append(CurvePoint(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))
@@ -314,6 +326,21 @@ class Slots:
         for key in [key for key in self._open if self.candidates[key].generation <= fact.generation]:
             self._change(key, at).state = "withdrawn"
             self._open.discard(key)
+
+    def _move_evaluator(self, fact: EvaluatorMoved) -> None:
+        """If the successor took over, remembered candidates have their F from it, and the curves begin again."""
+        self.evaluation.append(fact)
+        if not fact.moved:
+            return
+        self.version = fact.version
+        for name, fitness in zip(fact.candidates, fact.fitnesses, strict=False):
+            slot = self.candidates.get(name)
+            if slot is not None:    # else it is forgotten
+                slot = self._change(name, slot.at)
+                slot.fitness, slot.version = fitness, fact.version
+        self.seen.clear()
+        rate = self.elites[-1].success_rate if self.elites else None
+        self.points[:] = [CurvePoint(fact.fitness, rate, fact.fitness, rate)]
 
     def _withdraw(self, key: str) -> None:
         """Undo a speculative proposal whose assumption was wrong; the slot is proposed again."""

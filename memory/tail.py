@@ -17,6 +17,7 @@ from ..core.events import (
     EliteChanged,
     EliteChosen,
     EliteConfirmed,
+    EvaluatorMoved,
     FinalMeasured,
     RobustMeasured,
     RunContinued,
@@ -41,7 +42,7 @@ from .store import Entry, RunStore, text_of, time_of
 PIECE = 2000              # facts per piece
 OUTLINE = (
     RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, EliteConfirmed,
-    EliteChosen, SaturationChecked, FinalMeasured, RobustMeasured,
+    EliteChosen, SaturationChecked, EvaluatorMoved, FinalMeasured, RobustMeasured,
 )
 _BODY = """CASE WHEN typeof(body) <> 'text' THEN body
     WHEN kind = 'CandidateScored' THEN json_remove(body, '$.candidate.episodes', '$.candidate.scores',

@@ -9,6 +9,8 @@
     islands           memetic searches side by side, each with its elite and memory; the best elite is the run's
     meetings          the common part of all searches: their state, and the programs' meetings on fresh episodes
     memento           single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation
+    moving            an evaluator that moves: what a search remembers for it, and the trial of a successor
+    moving_search     the keepers of a search whose evaluator moves
     options           the options of a search, and how many slots of a generation a budget of episodes allows
     outcomes          the conclusions of a search: the result of a branch, the elite of a generation, and the end
     paired            the paired test of two programs on common seeds

@@ -62,6 +62,21 @@ class EvaluatorBudget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Predecessor:
+    """The evaluator in use, from which its successor is evolved in a move.
+
+    `probes` are those of the run, `first` numbers the first generation. `later` of the recordings, the last ones, are
+    of later programs than p_0.
+    """
+
+    chosen: EvaluatorCandidate
+    move: int
+    first: int
+    probes: tuple[Probe, ...] = ()
+    later: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CountedVote:
     """A vote without its calls: the slot (None for an abstention), the reason, the slots in the order seen."""
 
@@ -88,20 +103,25 @@ class Evolution:
     reasons: tuple[JudgeReason, ...] = ()  # of the judges who chose the parent
     voting: bool = False
     chosen: EvaluatorCandidate | None = None  # E*, once frozen
+    kept: EvaluatorCandidate | None = None  # in a move the evaluator in use, once it is examined on the new recordings
 
 
 class EvaluatorKeeper:
-    """Decides evaluator evolution over the fixed rollouts T_0 of p_0."""
+    """Decides evaluator evolution over fixed rollouts: T_0 of p_0, in a move of the evaluator with later ones."""
 
     def __init__(
         self, *, baseline: CandidateState, budget: EvaluatorBudget, probe_seed: int | None = None, tested: bool = False,
-        attacks: AttackTerms | None = None,
+        attacks: AttackTerms | None = None, replaces: Predecessor | None = None,
     ) -> None:
         """`probe_seed` is the seed of the probes; None for a search without probes, as in the paper.
 
         `tested`: evaluators are tested on probes, and the tests come before the votes. With `attacks` each tested one
         is attacked by bred programs. The last choice is not final then: it is attacked and revised (`hardening`).
+        In a move all pools are revisions of the evaluator that it `replaces`, and the last choice is not final either.
         """
+        self._replaces = replaces
+        self._first = 0 if replaces is None else replaces.first
+        self._later = 0 if replaces is None else replaces.later
         self._attacks = attacks if tested and probe_seed is not None else None
         self._tested = tested and probe_seed is not None
         self._baseline = baseline
@@ -109,7 +129,9 @@ class EvaluatorKeeper:
         self._probe_seed = probe_seed
 
     def start(self) -> Decision[Evolution]:
-        """Request the probes, if there are any, then the initial pool."""
+        """Request the probes, if there are any, then the initial pool; in a move the predecessor is examined first."""
+        if self._replaces is not None:
+            return self._examine_kept(self._replaces)
         begun = self._begin_generation(0, None, probes=(), reasons=())
         if self._probe_seed is None:
             return begun
@@ -123,6 +145,8 @@ class EvaluatorKeeper:
         """The decision after one reply, examination or vote."""
         if state.chosen is not None:
             return Decision(state=state)
+        if self._replaces is not None and state.kept is None:
+            return self._take_kept(state, self._replaces, fact)
         if state.probes is None:
             return self._take_probes(state, fact)
         match fact:
@@ -147,6 +171,26 @@ class EvaluatorKeeper:
             return Decision(state=state)
         return self._begin_generation(0, None, probes=fact.probes, reasons=())
 
+    def _examine_kept(self, before: Predecessor) -> Decision[Evolution]:
+        assert before.chosen.program is not None
+        order = Examine(
+            id=order_ids.examine_id(str(order_ids.kept_evaluator(before.move))), evaluator=before.chosen.program,
+            episodes=self._baseline.episodes, probes=before.probes, tested=self._tested,
+        )
+        state = Evolution(generation=self._first, written={}, pool=(), votes={}, probes=before.probes)
+        return Decision(state=state, orders=(order,))
+
+    def _take_kept(self, state: Evolution, before: Predecessor, fact: Fact) -> Decision[Evolution]:
+        name = str(order_ids.kept_evaluator(before.move))
+        if not isinstance(fact, EvaluatorExamined) or fact.order != order_ids.examine_id(name):
+            return Decision(state=state)
+        found, old = fact.examination, before.chosen.examination.tests
+        if old is not None and old.attacks is not None:
+            found = attacked(found, old.attacks)
+        kept = replace(before.chosen, examination=found, carried_over=False)
+        begun = self._begin_generation(self._first, kept, probes=before.probes, reasons=())
+        return replace(begun, state=replace(begun.state, kept=kept))
+
     def _begin_generation(
         self, generation: int, parent: EvaluatorCandidate | None, *, probes: tuple[Probe, ...],
         reasons: tuple[JudgeReason, ...],
@@ -161,6 +205,7 @@ class EvaluatorKeeper:
                 success_rate=self._baseline.success_rate,
                 probes=probes,
                 reasons=reasons,
+                later=self._later,
             )
             for slot in range(self._budget.pool)
         )
@@ -231,6 +276,7 @@ class EvaluatorKeeper:
                 success_rate=self._baseline.success_rate,
                 episodes=self._baseline.episodes,
                 probes=state.probes or (),
+                later=self._later,
             )
             for seat in range(self._budget.judges)
         )
@@ -279,14 +325,15 @@ class EvaluatorKeeper:
     def _choose(
         self, state: Evolution, choice: EvaluatorCandidate, votes: Mapping[str, int], reasons: tuple[JudgeReason, ...]
     ) -> Decision[Evolution]:
-        final = state.generation == self._budget.generations - 1
+        final = state.generation == self._first + self._budget.generations - 1
         fact = EvaluatorChosen(
-            generation=state.generation, chosen=choice, votes=votes, final=final and self._attacks is None
+            generation=state.generation, chosen=choice, votes=votes,
+            final=final and self._attacks is None and self._replaces is None,
         )
         if final:
             return Decision(state=replace(state, chosen=choice), facts=(fact,))
         begun = self._begin_generation(state.generation + 1, choice, probes=state.probes or (), reasons=reasons)
-        return replace(begun, facts=(fact,))
+        return replace(begun, state=replace(begun.state, kept=state.kept), facts=(fact,))
 
     def _open_slot(self, state: Evolution, order: str | None, *, part: order_ids.Part) -> int | None:
         """The open slot of this generation whose proposal or examination `order` names, or None."""

@@ -49,6 +49,7 @@ def rolled(
     fresh = RolloutPlan(
         split=plan.split, seeds=tuple(stream(index) for index in range(length)), evaluator=plan.evaluator,
         has_success=plan.has_success, island=plan.island, numbers=numbers_of(plan.fresh, length),
+        version=plan.version,
     )
     trials, orders = Trials(plan=fresh, open={}), list[Order]()
     for slot, (name, one) in enumerate(programs.items()):

@@ -74,9 +74,19 @@ class HardeningKeeper:
     """Decides the rounds of attack and revision."""
 
     def __init__(
-        self, *, baseline: CandidateState, chosen: EvaluatorCandidate, probes: tuple[Probe, ...], terms: AttackTerms
+        self, *, baseline: CandidateState, chosen: EvaluatorCandidate, probes: tuple[Probe, ...], terms: AttackTerms,
+        first: int = 0, known: tuple[Exploit, ...] = (), moves: bool = False, later: int = 0,
     ) -> None:
-        """`chosen` was tested on `probes`."""
+        """`chosen` was tested on `probes`.
+
+        `moves`: it is the successor of the evaluator in use, so it is not frozen here. Then rounds are numbered from
+        `first`, the exploits `known` from earlier attacks are tried again, and `later` of the recordings, the last
+        ones, are of later programs.
+        """
+        self._first = first
+        self._known = known
+        self._moves = moves
+        self._later = later
         self._baseline = baseline
         self._begun = chosen
         self._probes = probes
@@ -88,7 +98,7 @@ class HardeningKeeper:
 
     def decide(self, state: Hardened, fact: Fact) -> Decision[Hardened]:
         """The decision after a reply, an attack or an examination."""
-        attack, fix = (str(make(state.round)) for make in (order_ids.attack, order_ids.fix))
+        attack, fix = (str(make(self._first + state.round)) for make in (order_ids.attack, order_ids.fix))
         match fact:
             case ProposalMade() | ProposalFailed() if fact.order == attack:
                 written = (fact.program,) if isinstance(fact, ProposalMade) else ()
@@ -113,15 +123,16 @@ class HardeningKeeper:
         if not self._terms.asks:
             return Decision(state=state, orders=(self._attack_with(state, ()),))
         order = ProposeAttack(
-            id=str(order_ids.attack(state.round)), evaluator=state.chosen, bar=self._bar(state), known=state.exploits
+            id=str(order_ids.attack(self._first + state.round)), evaluator=state.chosen, bar=self._bar(state),
+            known=state.exploits,
         )
         return Decision(state=state, orders=(order,))
 
     def _attack_with(self, state: Hardened, written: tuple[Program, ...]) -> Order:
         assert state.chosen.program is not None
-        known = tuple(each.program for each in state.exploits)
+        known, number = tuple(each.program for each in (*self._known, *state.exploits)), self._first + state.round
         return self._terms.order(
-            str(order_ids.attack(state.round)), state.round, state.chosen.program, self._bar(state),
+            str(order_ids.attack(number)), number, state.chosen.program, self._bar(state),
             (self._baseline.program, *written, *known),
         )
 
@@ -129,11 +140,12 @@ class HardeningKeeper:
         return bar_of(self._baseline.episodes, self._probes, state.chosen.examination)
 
     def _take_attack(self, state: Hardened, fact: EvaluatorAttacked) -> Decision[Hardened]:
-        programs = {each.program for each in state.exploits}
+        earlier = (*self._known, *state.exploits)
+        programs = {each.program for each in earlier}
         fresh = [each for each in fact.exploits if each.program not in programs]
         named = tuple(
             replace(each, probe=replace(each.probe, name=f"exploit {number}"))
-            for number, each in enumerate(fresh, start=len(state.exploits) + 1)
+            for number, each in enumerate(fresh, start=len(earlier) + 1)
         )
         found = attacked(state.chosen.examination, fact.count)
         state = replace(
@@ -148,14 +160,14 @@ class HardeningKeeper:
 
     def _fix(self, state: Hardened) -> Decision[Hardened]:
         order = ProposeEvaluator(
-            id=str(order_ids.fix(state.round)), generation=state.chosen.generation, slot=state.chosen.slot,
-            parent=state.chosen, episodes=self._baseline.episodes, success_rate=self._baseline.success_rate,
-            probes=self._probes, exploits=state.exploits,
+            id=str(order_ids.fix(self._first + state.round)), generation=state.chosen.generation,
+            slot=state.chosen.slot, parent=state.chosen, episodes=self._baseline.episodes,
+            success_rate=self._baseline.success_rate, probes=self._probes, exploits=state.exploits, later=self._later,
         )
         return Decision(state=state, orders=(order,))
 
     def _examine(self, state: Hardened, fact: ProposalMade) -> Decision[Hardened]:
-        order = str(order_ids.fix(state.round))
+        order = str(order_ids.fix(self._first + state.round))
         revision = EvaluatorCandidate(
             id=order, generation=state.chosen.generation, slot=state.chosen.slot, program=fact.program,
             summary=fact.summary, measures=fact.measures or state.chosen.measures,
@@ -204,7 +216,9 @@ class HardeningKeeper:
             known=len(state.exploits), open=last.found,
         )
         frozen = EvaluatorChosen(generation=state.chosen.generation, chosen=state.chosen, final=True)
-        return Decision(state=replace(state, over=True), facts=(hardened, frozen))
+        return Decision(
+            state=replace(state, over=True), facts=(hardened,) if self._moves else (hardened, frozen)
+        )
 
 
 def _keeps(before: Mapping[str, float], after: Mapping[str, float]) -> bool:

@@ -271,6 +271,8 @@ class EliteKeeper:
             others=remembered(state, ()),
             front=state.front,
             guest=state.guest,
+            rival=state.rival,
+            moves=state.moves,
         )
         orders = tuple(
             self._propose(state, operator, slot)
@@ -460,7 +462,8 @@ class EliteKeeper:
 
     def _others(self, state: Search) -> tuple[Ancestor, ...]:
         """The ideas of good programs of other structures, as prompts show them."""
-        return tuple(one.lineage[-1] for one in state.others if one.lineage) if self._options.full_memory else ()
+        known = state.others if self._options.full_memory else ()
+        return tuple(_as_judged(one) for one in known if one.lineage)
 
     def winner(self, state: Search, operator: Operator) -> CandidateState | None:
         """The result of a branch; None if all its candidates failed."""
@@ -473,6 +476,12 @@ class EliteKeeper:
                 return best_tuned(state)
             case _:
                 return best_of(state.crosses)
+
+
+def _as_judged(one: CandidateState) -> Ancestor:
+    """The last edit of a program, with F by the evaluator in use."""
+    last = one.lineage[-1]
+    return last if last.version == one.version else replace(last, fitness=one.fitness, version=one.version)
 
 
 _LED = (Operator.MACRO, Operator.TUNE, Operator.CROSSOVER)  # whose branches have the fittest of their slots as winner

@@ -27,7 +27,8 @@ class SearchOptions:
     `varied_crossovers`: their ways are drawn, and their parents differ in structure where they can; not by rules of
     version 1 to 6. `islands` and `dealing`: see search/islands.py. `front`: the second parent of crossovers comes from
     the best programs of single episodes where the branches end with one program. `marked_memory`: prompts name what has
-    changed of the parts of a program that a rejected edit touched; needs `lasting_memory`.
+    changed of the parts of a program that a rejected edit touched; needs `lasting_memory`. `evaluator_every`: after
+    this many generations another evaluator may take over, see search/moving.py; 0: never.
     """
 
     seed: int = 0
@@ -45,6 +46,7 @@ class SearchOptions:
     dealing: Dealing = "equal"
     front: bool = False
     marked_memory: bool = False
+    evaluator_every: int = 0
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:
         """The focus of proposal number `place` of a branch with `of` of them in a generation, if the run uses foci."""

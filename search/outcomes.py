@@ -24,6 +24,7 @@ def elite_changed(generation: int, elite: CandidateState, before: CandidateState
         success_rate=elite.success_rate,
         mean_return=elite.mean_return,
         changed=before is None or elite.id != before.id,
+        version=elite.version,
     )
 
 

@@ -8,6 +8,7 @@ from ..core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFa
 from ..core.programs.program_text import changed_parts, digest, structure
 from ..core.values import CandidateState, Operator, Program, Rejection, in_words, is_service_failure
 from .meetings import SearchState
+from .moving import Moves
 from .trials import Trial, bound
 from .tried import detailed
 from .tuning_values import Learned, TuningUnderWay
@@ -54,6 +55,8 @@ class Search(SearchState):
     others: tuple[CandidateState, ...] = ()  # of earlier generations: see `remembered`
     front: tuple[CandidateState, ...] = ()  # see `front_with`; empty where the run has no use for it
     guest: CandidateState | None = None  # of another island, for this generation's crossovers
+    rival: CandidateState | None = None  # fitter than the elite since the evaluator moved; until the generation ends
+    moves: Moves = Moves()  # what is remembered for moves of the evaluator; nothing where it does not move
 
     @property
     def early(self) -> range:
@@ -112,7 +115,7 @@ def partner(state: Search) -> CandidateState:
 
 def crossing_pair(state: Search, *, front: bool, varied: bool, measured: bool) -> tuple[CandidateState, ...]:
     """The parents of a generation's crossovers; none by older rules (not `varied`), which take the fittest."""
-    first, guest = state.current, state.guest
+    first, guest = state.current, state.guest or state.rival
     if guest is not None and digest(guest.program) != digest(first.program):
         return first, guest
     if front and digest(partner(state).program) == digest(first.program):
@@ -214,7 +217,7 @@ def outputs(state: Search, *, measured: bool) -> list[CandidateState]:
     All their programs where all are `measured`; else the best ones, since racing may have pruned any other, and must
     not change a result.
     """
-    found = [state.current, best_macro(state), best_tuned(state), best_of(state.crosses)]
+    found = [state.current, best_macro(state), best_tuned(state), best_of(state.crosses), state.rival]
     if measured:
         found += [*state.macros, *state.tunes, *state.crosses]
     return [one for one in found if one is not None]

@@ -1,4 +1,7 @@
-"""The sequencer joins the stages of a run: p_0 and its rollouts T_0, evaluator, policy search, final measure."""
+"""The sequencer joins the stages of a run: p_0 and its rollouts T_0, evaluator, policy search, final measure.
+
+Where the evaluator moves, it alternates between the stage of the evaluator and parts of the search.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,17 +11,20 @@ from ..core.errors import SearchError
 from ..core.events import Fact, StageEntered
 from ..core.keeper import Decision, Keeper
 from ..core.methods import halves
-from ..core.values import CandidateState, EvaluatorCandidate, Program
-from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, UnevolvedEvaluatorKeeper
+from ..core.values import CandidateState, EvaluatorCandidate, Exploit, Probe, Program
+from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, Predecessor, UnevolvedEvaluatorKeeper
 from .hardening import AttackTerms, HardeningKeeper
 from .islands import IslandsKeeper
 from .memento import EliteKeeper, GenerationBudget
+from .moving import Drawn, MoveRecordings, drawn
+from .moving_search import MovingKeeper, Rescoring, RescoringKeeper, after_move
 from .options import PLAIN, SearchOptions
 from .random_search import RandomKeeper
 from .revolve import Revolve
 from .rounds import Calibration, Eureka, RoundsKeeper, Rule, ZeroShot
+from .selection import Search
 from .stages import FinalKeeper, InitialKeeper, score_baseline, split_of
-from .trials import RolloutPlan, chained
+from .trials import RolloutPlan, chained, success_rate
 
 # The keeper of each search method, by the method's name.
 
@@ -61,7 +67,8 @@ def _memento(share: Callable[[GenerationBudget], GenerationBudget]) -> MakeKeepe
     def make(
         initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
     ) -> Keeper[Any]:
-        keeper = EliteKeeper if options.islands == 1 else IslandsKeeper
+        moving = MovingKeeper if options.evaluator_every else EliteKeeper
+        keeper = moving if options.islands == 1 else IslandsKeeper
         return keeper(initial=initial, plan=plan, slots=share(slots), options=options)
 
     return make
@@ -122,6 +129,48 @@ class RunPlan:
     conditions: tuple[str, ...] = ()  # changed ones, under which the final measure is repeated
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
+    @property
+    def revisions(self) -> EvaluatorBudget:
+        """The budget of a move of the evaluator: its generations without the first pool, which is there already."""
+        assert self.evaluator_budget is not None
+        return replace(self.evaluator_budget, generations=max(1, self.evaluator_budget.generations - 1))
+
+    @property
+    def attack_numbers(self) -> int:
+        """How many numbers the attacks before and after each revision take, in one stage at most."""
+        return 0 if self.attacks is None else self.attacks.rounds + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What the stages before the search have found, and what a move of the evaluator adds.
+
+    `baseline` is p_0 with T_0, which took `ordered` episodes. `probes` are those of the run, with the exploits of
+    earlier attacks among them.
+    """
+
+    baseline: CandidateState
+    ordered: int
+    chosen: EvaluatorCandidate
+    probes: tuple[Probe, ...] = ()
+    exploits: tuple[Exploit, ...] = ()
+
+    def with_exploits(self, found: tuple[Exploit, ...]) -> "Course":
+        """With those of another attack, which are probes from now on."""
+        probes = (*self.probes, *(each.probe for each in found))
+        return replace(self, probes=probes, exploits=(*self.exploits, *found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A move under way: the search that waits for it, with its C_0, and T as the rollouts of p_0 and later programs."""
+
+    course: Course
+    initial: CandidateState
+    search: Search
+    drawn: Drawn
+    recordings: CandidateState
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStage:
@@ -166,38 +215,51 @@ class Sequencer:
 
     def _begin_evaluator(self, baseline: CandidateState, ordered: int) -> Decision[Stages]:
         budget, given = self._plan.evaluator_budget, self._plan.search.evaluator
+
+        def course(chosen: EvaluatorCandidate | None, probes: tuple[Probe, ...] = ()) -> Course:
+            assert chosen is not None
+            return Course(baseline=baseline, ordered=ordered, chosen=chosen, probes=probes)
+
         if budget is None or given is not None:
             unevolved = UnevolvedEvaluatorKeeper(baseline=baseline, given=given)
-            return self._enter(
-                "evaluator", unevolved, lambda ended: self._begin_search(baseline, ended.chosen, ordered)
-            )
+            return self._enter("evaluator", unevolved, lambda ended: self._begin_search(course(ended.chosen)))
         keeper = EvaluatorKeeper(
             baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed, tested=self._plan.tested,
             attacks=self._plan.attacks,
         )
-        return self._enter("evaluator", keeper, lambda ended: self._begin_hardening(baseline, ended, ordered))
-
-    def _begin_hardening(self, baseline: CandidateState, ended: Evolution, ordered: int) -> Decision[Stages]:
-        """The attacks on E*, if there are any."""
-        assert ended.chosen is not None
-        if self._plan.attacks is None or ended.chosen.examination.tests is None:
-            return self._begin_search(baseline, ended.chosen, ordered)
-        keeper = HardeningKeeper(
-            baseline=baseline, chosen=ended.chosen, probes=ended.probes or (), terms=self._plan.attacks
+        return self._enter(
+            "evaluator", keeper, lambda ended: self._begin_hardening(course(ended.chosen, ended.probes or ()))
         )
-        return self._enter("hardening", keeper, lambda ended: self._begin_search(baseline, ended.chosen, ordered))
 
-    def _begin_search(self, baseline: CandidateState, chosen: EvaluatorCandidate, ordered: int) -> Decision[Stages]:
+    def _begin_hardening(self, course: Course) -> Decision[Stages]:
+        """The attacks on E*, if there are any."""
+        if self._plan.attacks is None or course.chosen.examination.tests is None:
+            return self._begin_search(course)
+        keeper = HardeningKeeper(
+            baseline=course.baseline, chosen=course.chosen, probes=course.probes, terms=self._plan.attacks
+        )
+        return self._enter("hardening", keeper, lambda ended: self._begin_search(
+            replace(course, chosen=ended.chosen).with_exploits(ended.exploits)
+        ))
+
+    def _begin_search(self, course: Course) -> Decision[Stages]:
+        chosen = course.chosen
         if chosen.program is None:
             raise SearchError("the chosen evaluator has no program")
         given, limit = self._plan.search, self._plan.search.episodes
         plan = replace(
             given, evaluator=chosen.program, fitness=chosen.says if given.evaluator is None else given.fitness,
-            episodes=None if limit is None else limit - ordered,
+            episodes=None if limit is None else limit - course.ordered,
         )
-        initial = score_baseline(baseline, chosen.examination)
+        initial = score_baseline(course.baseline, chosen.examination)
         keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)
-        return self._enter("search", keeper, lambda ended: self._begin_final(baseline.program, ended.elite.program))
+        return self._enter("search", keeper, lambda ended: self._after_search(course, initial, ended))
+
+    def _after_search(self, course: Course, initial: CandidateState, ended: Any) -> Decision[Stages]:
+        """The final measure, or a move of the evaluator if the search waits for one."""
+        if isinstance(ended, Search) and ended.moves.due:
+            return self._begin_move(course, initial, ended)
+        return self._begin_final(course.baseline.program, ended.elite.program)
 
     def _begin_final(self, initial: Program, elite: Program) -> Decision[Stages]:
         if not self._plan.final_seeds:
@@ -218,13 +280,89 @@ class Sequencer:
         stage = RunStage(keeper=keeper, onward=lambda ended: self._measure(initial, elite, tuple(others)))
         return self._follow(stage, keeper.start())
 
+    # ------------------------------------------------------------------------------ a move of the evaluator
+
+    def _begin_move(self, course: Course, initial: CandidateState, search: Search) -> Decision[Stages]:
+        """Draw T again, and evolve the pool again from the evaluator in use."""
+        plan, moves = self._plan, search.moves
+        first = course.baseline.episodes
+        found = drawn(first, search.elite, moves.archive, len(plan.search.seeds))
+        recordings = replace(
+            course.baseline, episodes=found.episodes, scores=(),
+            success_rate=success_rate(found.episodes) if plan.search.has_success else None,
+        )
+        assert plan.evaluator_budget is not None
+        before = Predecessor(
+            chosen=course.chosen, move=moves.moves + 1, probes=course.probes, later=found.later,
+            first=plan.evaluator_budget.generations + moves.moves * plan.revisions.generations,
+        )
+        keeper = EvaluatorKeeper(
+            baseline=recordings, budget=plan.revisions, probe_seed=plan.probe_seed, tested=plan.tested,
+            attacks=plan.attacks, replaces=before,
+        )
+        move = Move(course=course, initial=initial, search=search, drawn=found, recordings=recordings)
+        return self._enter("evaluator", keeper, lambda ended: self._attack_successor(move, ended))
+
+    def _attack_successor(self, move: Move, ended: Evolution) -> Decision[Stages]:
+        chosen, kept = ended.chosen, ended.kept
+        assert chosen is not None and kept is not None
+        move = replace(move, course=replace(move.course, chosen=kept))
+        terms = self._plan.attacks
+        if terms is None or chosen.examination.tests is None or chosen.program == kept.program:
+            return self._begin_rescoring(move, chosen)
+        keeper = HardeningKeeper(
+            baseline=move.recordings, chosen=chosen, probes=move.course.probes, terms=terms, moves=True,
+            first=(move.search.moves.moves + 1) * self._plan.attack_numbers, known=move.course.exploits,
+            later=move.drawn.later,
+        )
+        return self._enter("hardening", keeper, lambda ended: self._begin_rescoring(move, ended.chosen, ended.exploits))
+
+    def _begin_rescoring(
+        self, move: Move, successor: EvaluatorCandidate, exploits: tuple[Exploit, ...] = ()
+    ) -> Decision[Stages]:
+        """The successor scores all that the search remembers: what the stage before has left to do."""
+        course, search = move.course, move.search
+        keeper = RescoringKeeper(
+            recordings=MoveRecordings(
+                episodes=move.drawn.episodes, probes=course.probes, archive=search.moves.archive
+            ),
+            before=course.chosen, successor=successor, elite=search.elite, moves=search.moves,
+            generation=search.generation,
+        )
+        stage = RunStage(
+            keeper=keeper, onward=lambda ended: self._resume_search(move, successor, exploits, ended)
+        )
+        return self._follow(stage, keeper.start())
+
+    def _resume_search(
+        self, move: Move, successor: EvaluatorCandidate, exploits: tuple[Exploit, ...], ended: Rescoring
+    ) -> Decision[Stages]:
+        assert ended.outcome is not None
+        course, options = move.course.with_exploits(exploits), self._plan.options
+        if ended.outcome.moved:
+            course = replace(course, chosen=successor)
+        search = after_move(
+            move.search, ended.outcome, ended.scores, move.drawn.owners, evaluator=course.chosen,
+            full=options.full_memory,
+        )
+        keeper = self._plan.method(move.initial, search.trials.plan, self._plan.slots, options)
+        assert isinstance(keeper, MovingKeeper)
+        return self._begin(
+            "search", keeper, keeper.resume(search), lambda last: self._after_search(course, move.initial, last)
+        )
+
     def _end(self) -> Decision[Stages]:
         return Decision(state=Stages(), facts=(StageEntered(stage="done"),))
 
     def _enter(
         self, name: str, keeper: Keeper[Any], onward: Callable[[Any], Decision[Stages]]
     ) -> Decision[Stages]:
-        begun = self._follow(RunStage(keeper=keeper, onward=onward), keeper.start())
+        return self._begin(name, keeper, keeper.start(), onward)
+
+    def _begin(
+        self, name: str, keeper: Keeper[Any], first: Decision[Any], onward: Callable[[Any], Decision[Stages]]
+    ) -> Decision[Stages]:
+        begun = self._follow(RunStage(keeper=keeper, onward=onward), first)
         return replace(begun, facts=(StageEntered(stage=name), *begun.facts))
 
     def _follow(self, stage: RunStage, decision: Decision[Any]) -> Decision[Stages]:

@@ -74,6 +74,7 @@ class RolloutPlan:
     fresh: FreshPlan = FreshPlan()
     island: int = 0  # whose candidates are evaluated, from 1; 0 in a search that has only one
     numbers: tuple[int, ...] = ()
+    version: int = 1  # of the evaluator
 
     def number_of(self, place: int) -> int:
         """The number of an episode in its environment and in the ids of its orders."""
@@ -399,7 +400,7 @@ def evaluated(trial: Trial, plan: RolloutPlan) -> CandidateState:
         parents=trial.parents,
         summary=trial.summary,
         fitness=fitness,
-        success_rate=_success_rate(episodes) if plan.has_success else None,
+        success_rate=success_rate(episodes) if plan.has_success else None,
         mean_return=mean_return(episodes),
         metrics=aggregate(scores),
         episodes=episodes,
@@ -407,13 +408,15 @@ def evaluated(trial: Trial, plan: RolloutPlan) -> CandidateState:
         fault=never_started(episodes),
         lineage=extended(
             trial.lineage, name=trial.id, operator=trial.operator, summary=trial.summary, before=trial.before,
-            fitness=fitness, idle=bool(scores) and course_of(episodes, scores) in trial.courses,
+            fitness=fitness, idle=bool(scores) and course_of(episodes, scores) in trial.courses, version=plan.version,
         ),
         shape=trial.shape,
+        version=plan.version,
     )
 
 
-def _success_rate(episodes: Sequence[Episode]) -> float:
+def success_rate(episodes: Sequence[Episode]) -> float:
+    """S: the share of successes; 0 without an episode."""
     return sum(episode.success for episode in episodes) / len(episodes) if episodes else 0.0
 
 

@@ -156,6 +156,27 @@ def of_lineage(tried: Sequence[Rejection], elite: CandidateState, since: int) ->
     return tuple(one for one in kept if one.edited in names or parse(one.candidate).generation >= since)[-TRIED:]
 
 
+def replaced(rejections: Sequence[Rejection], *, full: bool) -> tuple[Rejection, ...]:
+    """The memory after another evaluator took the place of that by which these edits lost.
+
+    What failed, failed under any evaluator. The others lose their figures and may be proposed again; where prompts do
+    not show why an edit was rejected (not `full`), they are forgotten.
+    """
+    kept = (Verdict.FAILED, Verdict.STOPPED, Verdict.REPLACED)
+    return tuple(
+        one if one.verdict in kept else replace(
+            one, verdict=Verdict.REPLACED, fitness_difference=None, fitness=None, rose=0, fell=0, standard_error=None,
+            changes=(), shape="", same_as="", idle=False,
+        )
+        for one in rejections if full or one.verdict in kept or _failed(one)
+    )
+
+
+def _failed(rejection: Rejection) -> bool:
+    """Whether an edit failed as a whole; a memory of summaries alone has no verdict that says so."""
+    return rejection.fitness_difference is None and rejection.verdict is Verdict.LOST
+
+
 def _why(candidate: CandidateState) -> str:
     if candidate.fault is None or (candidate.program.text and not is_stopped(candidate.fault)):
         return "another program was fitter"
@@ -180,10 +201,12 @@ def inherited(parents: Sequence[CandidateState]) -> tuple[Ancestor, ...]:
 
 def extended(
     lineage: tuple[Ancestor, ...], *, name: str, operator: Operator, summary: str, before: tuple[float, ...],
-    fitness: float, idle: bool = False,
+    fitness: float, idle: bool = False, version: int = 1,
 ) -> tuple[Ancestor, ...]:
     """The lineage of a candidate: that of its parents, and its own edit. `before` holds F of each parent."""
-    own = Ancestor(id=name, operator=operator, summary=summary, before=before, fitness=fitness, idle=idle)
+    own = Ancestor(
+        id=name, operator=operator, summary=summary, before=before, fitness=fitness, idle=idle, version=version
+    )
     return (*lineage, own)[-LINEAGE:]
 
 

@@ -99,6 +99,23 @@ _UNCOUNTED = Switch(
     name="budget_episodes", on=lambda values: values["budget_episodes"] is None,
     otherwise="with budget_episodes, in which every episode of a candidate counts: remove it",
 )
+_FIXED_EVALUATOR = Switch(
+    name="evaluator_every", on=lambda values: not values["evaluator_every"],
+    otherwise="with evaluator_every, which needs every f_e of a candidate: remove it, or set evaluator_every to 0",
+)
+_LOOKS_AT_T_0 = Switch(
+    name="evaluator_every", on=lambda values: not values["evaluator_every"],
+    otherwise="with evaluator_every, since the critic's looks for judges are at T_0 alone: remove it, or set "
+    "evaluator_every to 0",
+)
+_ONE_SEARCH = Switch(
+    name="islands", on=lambda values: values["islands"] == 1,
+    otherwise="with islands, which would need one evaluator at one time: remove it, or set islands to 1",
+)
+_SAME_ON_TWIN = Switch(
+    name="gate", on=lambda values: values["gate"] == "off",
+    otherwise="with a gate, which compares f_e on the cheap twin by one evaluator: remove it, or set gate to 'off'",
+)
 _ISLANDS = Switch(
     name="islands", on=lambda values: values["islands"] != 1,
     otherwise="with one island, which gets all slots: remove it, or set islands",
@@ -135,7 +152,9 @@ BRANCHES = SettingGroup(name="branches", parts=frozenset({SearchPart.BRANCHES}))
 SLOTS = SettingGroup(name="slots", parts=frozenset({SearchPart.SLOTS}))
 TUNING = SettingGroup(name="tuning", parts=frozenset({SearchPart.TUNING}))
 FRESH = SettingGroup(name="fresh episodes", parts=frozenset({SearchPart.ELITE}))
-RACING = SettingGroup(name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED, _NO_FRONT))
+RACING = SettingGroup(
+    name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED, _NO_FRONT, _FIXED_EVALUATOR)
+)
 CLIMB = SettingGroup(name="climb", parts=frozenset({SearchPart.CLIMB}))
 SATURATION = SettingGroup(name="saturation", parts=frozenset({SearchPart.CLIMB}), switches=(_ONE_ISLAND,))
 ISLANDS = SettingGroup(name="islands", parts=frozenset({SearchPart.BRANCHES}), switches=(_ISLANDS,))
@@ -148,12 +167,18 @@ REPLY = SettingGroup(name="reply", either=frozenset({SearchPart.CLIMB, JUDGE})) 
 CONVERSATION = SettingGroup(name="conversation", parts=_EDITS, switches=(_TURNS,))
 GATE = SettingGroup(name="gate", parts=_EDITS, switches=(_GATE,))
 LOOKS = SettingGroup(name="critic", parts=_EDITS)
-LOOKS_OF_JUDGES = SettingGroup(name="critic for judges", parts=_EDITS, roles=frozenset({JUDGE}), switches=(_CRITIC,))
+LOOKS_OF_JUDGES = SettingGroup(
+    name="critic for judges", parts=_EDITS, roles=frozenset({JUDGE}), switches=(_CRITIC, _LOOKS_AT_T_0)
+)
 EVALUATOR_WRITER = SettingGroup(name="evaluator writer", roles=frozenset({WRITER}))
 EVALUATOR_SEARCH = SettingGroup(name="evaluator search", roles=frozenset({JUDGE}))
 EVALUATOR_TESTS = SettingGroup(name="evaluator tests", roles=frozenset({JUDGE}), switches=(_PROBES,))
 EVALUATOR_ATTACKS = SettingGroup(
     name="evaluator attacks", roles=frozenset({JUDGE}), switches=(_PROBES, _TESTS, _ATTACKS)
+)
+EVALUATOR_MOVES = SettingGroup(
+    name="evaluator moves", parts=frozenset({SearchPart.CLIMB}), roles=frozenset({JUDGE}),
+    switches=(_ONE_SEARCH, _SAME_ON_TWIN),
 )
 FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
 
@@ -162,7 +187,8 @@ GROUPS: Mapping[str, SettingGroup] = {
     for group in (
         RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, RACING, CLIMB,
         SATURATION, ISLANDS, SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES,
-        EVALUATOR_WRITER, EVALUATOR_SEARCH, EVALUATOR_TESTS, EVALUATOR_ATTACKS, FINAL,
+        EVALUATOR_WRITER, EVALUATOR_SEARCH, EVALUATOR_TESTS, EVALUATOR_ATTACKS, EVALUATOR_MOVES,
+        FINAL,
     )
 }
 CALLS_OF: Mapping[str, SettingGroup] = {

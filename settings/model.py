@@ -159,6 +159,9 @@ class Settings(BaseModel):
     exploits: str | None = groups.EVALUATOR_ATTACKS.field(
         None, "the path of a folder of exploits of earlier runs, with which attacks begin"
     )
+    evaluator_every: Count = groups.EVALUATOR_MOVES.field(
+        0, "generations after which another evaluator, evolved on later recordings, may take over; 0 is the paper's"
+    )
     judge_reasons: bool = groups.EVALUATOR_SEARCH.field(
         True, "writers of evaluators read why the last judges voted as they did"
     )

@@ -3,6 +3,7 @@
 import dataclasses
 
 from ..core.events import (
+    ArchiveChanged,
     AskedAgain,
     BranchEnded,
     CandidateAccepted,
@@ -20,6 +21,7 @@ from ..core.events import (
     EvaluatorChosen,
     EvaluatorExamined,
     EvaluatorHardened,
+    EvaluatorMoved,
     EvaluatorPoolScored,
     Fact,
     FinalMeasured,
@@ -51,9 +53,9 @@ from ..core.events import (
     VoteCast,
     WhatIfBegun,
 )
-from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits
+from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits, version_words
 from ..core.values import is_stopped
-from ..memory.evaluator_pools import hardened_words
+from ..memory.evaluator_pools import hardened_words, moved_words
 from .words import (
     attack_words,
     domain_words,
@@ -126,6 +128,8 @@ def _of_evaluators(fact: Fact) -> str | None:
             return attack_words(fact.count)
         case EvaluatorHardened():
             return f"{fact.chosen.id}: {hardened_words(fact)}"
+        case EvaluatorMoved():
+            return moved_words(fact)
         case ProbesRecorded():
             return ", ".join(probe.name for probe in fact.probes)
         case EvaluatorPoolScored():
@@ -148,7 +152,7 @@ def _of_search(fact: Fact) -> str | None:
             if candidate.bound is not None:
                 return f"pruned: F is at most {number(candidate.bound)}"
             also = success_and_return(candidate.success_rate, candidate.mean_return)
-            return f"F {candidate.fitness:.3f}{also}: {candidate.summary}"
+            return f"F {candidate.fitness:.3f}{version_words(candidate.version)}{also}: {candidate.summary}"
         case CandidateAccepted():
             return f"F {fact.fitness:.3f} ({fact.fitness_difference:+.3f})"
         case CandidateRejected(rejection=rejection):
@@ -165,13 +169,16 @@ def _of_search(fact: Fact) -> str | None:
             return choice_words(fact)
         case SaturationChecked():
             return saturation_words(fact)
+        case ArchiveChanged():
+            return f"g{fact.generation}: {counted(len(fact.candidates), 'candidate')} remembered"
         case IslandsChanged():
             return f"g{fact.generation}: {'; '.join(islands_words(fact))}"
         case Migrated():
             return f"g{fact.generation}: {fact.candidate} is a parent of the crossovers of island {fact.target}"
         case EliteChanged():
             stays = "" if fact.changed else ", stays"
-            return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"
+            by = version_words(fact.version)
+            return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{by}{stays}"
         case FinalMeasured():
             success = both(fact.initial_success, fact.elite_success, share)
             fitness = "" if success else f"F {both(fact.initial_fitness, fact.elite_fitness, number)}"

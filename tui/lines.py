@@ -13,6 +13,7 @@ from ..core.events import (
     EliteConfirmed,
     EvaluatorChosen,
     EvaluatorHardened,
+    EvaluatorMoved,
     EvaluatorPoolScored,
     Fact,
     FinalMeasured,
@@ -37,12 +38,12 @@ from ..core.events import (
 from ..core.methods import CALIBRATE, branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import CONDITIONS, FINAL, SEARCH, parse
-from ..core.text import cost, counted, number, one_line, success_and_return, token_count
+from ..core.text import cost, counted, number, one_line, success_and_return, token_count, version_words
 from ..core.values import EvaluatorCandidate, Fault, Operator
 from ..memory.activity import ActivityNote
-from ..memory.evaluator_pools import hardened_words
+from ..memory.evaluator_pools import hardened_words, moved_words
 from ..memory.run_status import RunStatus, held_out_episodes
-from ..memory.run_view import RunView
+from ..memory.run_view import RunView, gain_of
 from ..memory.slots import Slot
 from .fact_words import choice_words, confirmed_words, fact_words, saturation_words
 from .words import (
@@ -109,6 +110,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   {counted(len(fact.probes), 'probe')} on record, on which evaluators are compared",)
         case EvaluatorHardened():
             return (f"   {hardened_words(fact)}",)
+        case EvaluatorMoved():
+            return _moved(fact)
         case EvaluatorPoolScored():
             return tuple(_evaluator(entry) for entry in fact.pool)
         case EvaluatorChosen():
@@ -202,6 +205,14 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
         f"an evaluator, evolved: {many('evaluator_generations', 'generation')} of "
         f"{many('evaluator_pool', 'program')}, {many('evaluator_judges', 'judge')}"
     )
+    if status.elite is not None and stage in ("evaluator", "search"):
+        evolved = (
+            f"another evaluator, evolved from version {status.version}: "
+            f"{counted(max(1, status.number('evaluator_generations') - 1), 'generation')} of "
+            f"{many('evaluator_pool', 'program')}, {many('evaluator_judges', 'judge')}"
+        )
+        again = f"policies, from generation {status.generation_under_way} on, by version {status.version}"
+        return ("", f"== {evolved if stage == 'evaluator' else again}")
     titles = {
         "initial": f"a first policy p_0, rolled out over {many('n_roll', 'episode')}",
         "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
@@ -247,6 +258,13 @@ def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:
     return (f"   chosen: {fact.chosen.id}{again}{frozen}",)
 
 
+def _moved(fact: EvaluatorMoved) -> tuple[str, ...]:
+    lines = [f"   the evaluator {'moves to ' if fact.moved else ''}{moved_words(fact)}"]
+    if fact.moved:
+        lines.append(f"   the elite {fact.elite} has F {number(fact.fitness)}{version_words(fact.version)} now")
+    return (*lines,)
+
+
 # --------------------------------------------------------------------------------------------- policies
 
 
@@ -288,11 +306,13 @@ def _word(status: RunStatus, operator: Operator) -> str:
 
 
 def _elite(fact: EliteChanged, status: RunStatus, now: float | None) -> tuple[str, ...]:
-    graded = "" if _is_ungraded(fact.fitness, status) else f"  F {number(fact.fitness)}"
+    by = version_words(fact.version)
+    graded = "" if _is_ungraded(fact.fitness, status) else f"  F {number(fact.fitness)}{by}"
     if fact.generation == 0:
         return (f"   elite: p_0{graded}{_also(fact)}",)
     before = status.elite_before
-    gained = "" if before is None or not graded else f" ({fact.fitness - before.fitness:+.3f})"
+    gain = gain_of(fact, before)
+    gained = f" ({gain:+.3f})" if gain is not None and graded else ""
     what = f"new elite from {fact.origin}: {fact.candidate}" if fact.changed else "the elite stays"
     return (
         f"-- generation {fact.generation} of {status.number('generations')}: {what}{graded}{gained}"

@@ -24,7 +24,7 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.ports import Activity
-from ..core.text import counted, number, one_line, printable_line, success_and_return
+from ..core.text import counted, number, one_line, printable_line, success_and_return, version_words
 from ..memory.quality import quality_words
 from ..memory.run_view import quality_of_elite
 from .lines import SUMMARY_LENGTH, lines_of
@@ -258,14 +258,14 @@ def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
     elite = snapshot.run.elite
     if elite is None:
         return
-    curve = [each.fitness for each in snapshot.slots.elites]
+    curve = [each.fitness for each in snapshot.slots.comparable] or [elite.fitness]
     yield _styled([
         (f"{'fitness':<{LABEL}}", LOUD), (sparkline(curve[-max(1, width - 40):]), GOOD),
         (f"  {number(curve[0])} -> {number(curve[-1])}" if len(curve) > 1 else f"  {number(curve[-1])}", PLAIN),
     ])
     yield _styled([
         (f"{'elite':<{LABEL}}", LOUD), (elite.candidate, BEST),
-        (f" from {elite.origin}, F {number(elite.fitness)}"
+        (f" from {elite.origin}, F {number(elite.fitness)}{version_words(elite.version)}"
          f"{success_and_return(elite.success_rate, elite.mean_return)}"
          f"{quality_words(quality_of_elite(snapshot.run, snapshot.slots, elite), before='; ')}", PLAIN),
     ])

@@ -60,6 +60,7 @@ from .run import (
     WhatIfBegun,
 )
 from .search import (
+    ArchiveChanged,
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
@@ -69,6 +70,7 @@ from .search import (
     EliteChanged,
     EliteChosen,
     EliteConfirmed,
+    EvaluatorMoved,
     GateDecided,
     InitialChosen,
     IslandsChanged,
@@ -85,14 +87,14 @@ from .search import (
 )
 
 __all__ = [
-    "RULES", "AskedAgain", "AttackEvaluator", "BranchEnded", "CandidateAccepted", "CandidateRejected",
-    "CandidateScored", "Compute", "ConstantsTried", "Criticise", "Criticised", "DuplicateFound", "EliteChanged",
-    "EliteChosen", "EliteConfirmed", "EpisodeEnded", "EpisodeScored", "EvaluatorAttacked", "EvaluatorChosen",
-    "EvaluatorExamined", "EvaluatorHardened", "EvaluatorPoolScored", "Examine", "Fact", "FinalMeasured",
-    "GateDecided", "HintGiven", "InitialChosen", "IslandsChanged", "Judge", "LookCloser", "Migrated", "Order",
-    "PopulationChanged", "ProbesRecorded", "ProposalFailed", "ProposalMade", "ProposalStopped", "Propose",
-    "ProposeAttack", "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "RobustMeasured", "Roll", "RunContinued",
-    "RunPaused", "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode", "SearchEnded",
-    "ServiceNoted", "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants", "TryOnTwin", "TryProgram",
-    "TuningEnded", "TurnTaken", "TwinTried", "VoteCast", "WhatIfBegun", "Withdraw",
+    "RULES", "ArchiveChanged", "AskedAgain", "AttackEvaluator", "BranchEnded", "CandidateAccepted",
+    "CandidateRejected", "CandidateScored", "Compute", "ConstantsTried", "Criticise", "Criticised", "DuplicateFound",
+    "EliteChanged", "EliteChosen", "EliteConfirmed", "EpisodeEnded", "EpisodeScored", "EvaluatorAttacked",
+    "EvaluatorChosen", "EvaluatorExamined", "EvaluatorHardened", "EvaluatorMoved", "EvaluatorPoolScored", "Examine",
+    "Fact", "FinalMeasured", "GateDecided", "HintGiven", "InitialChosen", "IslandsChanged", "Judge", "LookCloser",
+    "Migrated", "Order", "PopulationChanged", "ProbesRecorded", "ProposalFailed", "ProposalMade", "ProposalStopped",
+    "Propose", "ProposeAttack", "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "RobustMeasured", "Roll",
+    "RunContinued", "RunPaused", "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode",
+    "SearchEnded", "ServiceNoted", "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants", "TryOnTwin",
+    "TryProgram", "TuningEnded", "TurnTaken", "TwinTried", "VoteCast", "WhatIfBegun", "Withdraw",
 ]

@@ -102,6 +102,7 @@ class Judge(Order):
     episodes: tuple[Episode, ...] = ()  # T_0
     probes: tuple[Probe, ...] = ()
     critiques: tuple[Critique, ...] = ()  # of episodes of T_0
+    later: int = 0  # of the episodes, the last ones, that are of later programs; 0 outside of a move of the evaluator
 
     def failed(self, problem: str) -> Fact | None:
         """An abstention."""
@@ -157,9 +158,12 @@ class EvaluatorPoolScored(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorChosen(Fact):
-    """E_i* by majority of the votes (votes[j] for slot j) among those that lead in the tests, or carried over."""
+    """E_i* by majority of the votes (votes[j] for slot j) among those that lead in the tests, or carried over.
+
+    `final`: it is E* from now on. An evaluator that moves has more than one such fact.
+    """
 
     generation: int
     chosen: EvaluatorCandidate
     votes: Mapping[str, int] = field(default_factory=dict)
-    final: bool = False  # this is E*
+    final: bool = False

@@ -75,6 +75,7 @@ class ProposeEvaluator(Order):
     probes: tuple[Probe, ...] = ()
     reasons: tuple[JudgeReason, ...] = ()  # of the judges who chose the parent, in the order of their seats
     exploits: tuple[Exploit, ...] = ()  # of the parent, which the revision has to close
+    later: int = 0  # of the episodes, the last ones, that are of later programs; 0 outside of a move of the evaluator
 
     def failed(self, problem: str) -> Fact | None:
         """A failed proposal."""

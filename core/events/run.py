@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
+from ..order_ids import SCORE
 from ..values import JSON, Episode, Program, PromptText, Score
 from .base import Fact, Order, without_node
 
@@ -194,5 +195,6 @@ class EpisodeScored(Fact):
 
     @property
     def scored(self) -> tuple[str, Score] | None:
-        """The rollout, whose id that of the order follows, and its score."""
-        return None if self.order is None else (self.order.rpartition("/")[0], self.score)
+        """The rollout, whose id that of the order follows, and its score; None for one by a possible successor."""
+        rollout, _, part = (self.order or "").rpartition("/")
+        return (rollout, self.score) if part == SCORE else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..order_ids import episode_id
-from ..values import CandidateState, Fault, Operator, Program, Ranked, Rejection, TunedConstant
+from ..values import CandidateState, EvaluatorCandidate, Fault, Operator, Program, Ranked, Rejection, TunedConstant
 from .base import Fact, Order
 from .proposals import ProposalFailed
 
@@ -183,6 +183,50 @@ class EliteChanged(Fact):
     success_rate: float | None  # None if the task has no success predicate
     changed: bool = True  # False: the old elite stays
     mean_return: float | None = None  # as in Candidate
+    version: int = 1  # of the evaluator that F is by
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveChanged(Fact):
+    """The candidates of a search whose evaluator moves that it remembers after a generation: it needs their recordings.
+
+    Recordings of T are drawn from theirs, and another evaluator scores them again without a rollout.
+    """
+
+    generation: int
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorMoved(Fact):
+    """The successor of the evaluator after generation g was tried on all recordings: with `moved` it takes its place.
+
+    `version` is that of the evaluator in use from now on, `chosen` the successor, `reason` why it was refused, "" if it
+    was not. Of the `pairs` of recordings of certain order, `wrong_before` were ranked wrongly by the evaluator in use
+    and `wrong_after` by the successor; of the `compared` pairs of candidates of different success `against_before` and
+    `against_after` had the less successful one at least as fit. `recordings` were scored again. With `moved`,
+    `candidates` have the `fitnesses` under the successor, and `fitness` is that of the elite; F of different versions
+    cannot be compared.
+    """
+
+    replayed: ClassVar[bool] = True
+
+    generation: int
+    version: int
+    moved: bool
+    chosen: EvaluatorCandidate
+    reason: str = ""
+    pairs: int = 0
+    wrong_before: int = 0
+    wrong_after: int = 0
+    compared: int = 0
+    against_before: int = 0
+    against_after: int = 0
+    recordings: int = 0
+    elite: str = ""
+    fitness: float | None = None
+    candidates: tuple[str, ...] = ()
+    fitnesses: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from memento.core.errors import StoreError
 from memento.core.events import (
+    ArchiveChanged,
     AttackEvaluator,
     Compute,
     ConstantsTried,
@@ -27,6 +28,7 @@ from memento.core.events import (
     EvaluatorAttacked,
     EvaluatorExamined,
     EvaluatorHardened,
+    EvaluatorMoved,
     Examine,
     Fact,
     GateDecided,
@@ -83,6 +85,7 @@ TERMS = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
 GATE = GateTerms(twin="toy", seeds=tuple(range(5)), audit=0.3, seed=4)
 TUNED = GenerationBudget(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=50)
 SHARED = GenerationBudget(generations=3, hill_climb=2, macro=0, crossover=2)
+SHORT = GenerationBudget(generations=3, hill_climb=2, macro=1, crossover=1)
 JUDGED = EvaluatorBudget(pool=3, judges=3, generations=2)
 
 
@@ -111,6 +114,24 @@ class Perfect(Programs):
         return fact
 
 
+class Various(Programs):
+    """All programs differ. No episode succeeds, so nothing speaks against a successor of the evaluator."""
+
+    def _propose(self, order: Order, draw: random.Random) -> Fact:
+        fact = super()._propose(order, draw)
+        return replace(fact, program=Program(f"A = {order.id!r}\n")) if hasattr(fact, "program") else fact
+
+
+class Successful(Various):
+    """Some episodes succeed, so a successor may rank them wrongly."""
+
+    def answer(self, order: Order) -> Fact:
+        fact = super().answer(order)
+        if isinstance(fact, EpisodeEnded) and fact.episode.fault is None and fact.episode.steps > 70:
+            return replace(fact, episode=replace(fact.episode, success=True, ended_by="success"))
+        return fact
+
+
 def of_method(method: str) -> Callable[[], Keeper[Any]]:
     slots = replace(PLAN.slots, tune_episodes=50)
     return lambda: Sequencer(replace(PLAN, method=KEEPERS[method], slots=slots, options=SearchOptions(seed=3)))
@@ -136,6 +157,19 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
         PLAN, search=replace(PLAN.search, evaluator=None), evaluator_budget=JUDGED, probe_seed=7, tested=True,
         attacks=AttackTerms(rounds=4, seed=7),
     )),
+    "moving evaluator": lambda: Sequencer(replace(
+        PLAN, slots=SHORT, search=replace(PLAN.search, evaluator=None, racing=True, duplicates=True),
+        evaluator_budget=JUDGED, options=SearchOptions(
+            evaluator_every=1, front=True, full_memory=True, lasting_memory=True
+        ),
+    )),
+    "moving evaluator with attacks, challenges, choice and critic": lambda: Criticising(Sequencer(replace(
+        PLAN, slots=SHORT, evaluator_budget=JUDGED, probe_seed=7, tested=True, attacks=AttackTerms(rounds=1, seed=7),
+        search=replace(
+            PLAN.search, evaluator=None, episodes=60, fresh=FreshPlan(seed=7, confirm=3, choice=8)
+        ),
+        options=SearchOptions(evaluator_every=1),
+    ))),
     "budget, challenges and choice": lambda: Sequencer(
         replace(PLAN, search=replace(
             PLAN.search, episodes=40, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True
@@ -158,6 +192,11 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
 }
 
 
+WORLDS: dict[str, type[Programs]] = {
+    "fresh starts": Perfect,
+    "moving evaluator": Various,
+    "moving evaluator with attacks, challenges, choice and critic": Successful,
+}
 HOLDS: dict[str, set[type[Fact]]] = {
     "cma-es": {ConstantsTried, TuningEnded},
     "calibrate": {ProposalMade},
@@ -170,6 +209,10 @@ HOLDS: dict[str, set[type[Fact]]] = {
     "tuning by older rules": {ConstantsTried, TuningEnded},
     "judges, probes and critic": {VoteCast, ProbesRecorded, Criticised, EvaluatorExamined},
     "attackers in the loop": {EvaluatorAttacked, EvaluatorHardened},
+    "moving evaluator": {EvaluatorMoved, ArchiveChanged},
+    "moving evaluator with attacks, challenges, choice and critic": {
+        EvaluatorMoved, ArchiveChanged, EvaluatorHardened, EliteConfirmed, EliteChosen, Criticised,
+    },
     "budget, challenges and choice": {EliteConfirmed, EliteChosen},
     "islands": {IslandsChanged, Migrated},
     "islands with challenges, choice, gate and critic": {IslandsChanged, EliteConfirmed, EliteChosen, GateDecided},
@@ -198,7 +241,7 @@ async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world:
 
 
 # These take a second or more: a kill at each of many facts.
-LONG = ("turns", "tuning", "gate", "critic", "fresh", "budget", "judges", "islands", "front")
+LONG = ("moving", "turns", "tuning", "gate", "critic", "fresh", "budget", "judges", "islands", "front")
 
 
 @pytest.mark.parametrize("name", [
@@ -206,7 +249,7 @@ LONG = ("turns", "tuning", "gate", "critic", "fresh", "budget", "judges", "islan
 ])
 async def test_resuming_after_a_kill_at_any_fact_gives_the_same_log_and_repeats_nothing(name: str) -> None:
     keeper, whole = KEEPERS_OF[name], Stored()
-    world = Perfect if name == "fresh starts" else Programs
+    world = WORLDS.get(name, Programs)
     doer = await carried_out(keeper(), whole, jitter=0, world=world)
     expected, asked = Counter(map(repr, whole.kept)), set(doer.asked)
     assert len(doer.asked) == len(asked)

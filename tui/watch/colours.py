@@ -8,7 +8,7 @@ from textual.color import Color
 from textual.content import Content
 from textual.filter import LineFilter
 
-from ...core.text import number
+from ...core.text import number, version_words
 from ...core.values import kind_words
 from ...memory.slots import Slot
 from .. import words
@@ -53,6 +53,7 @@ def difference(value: float | None) -> Content:
 def state_of_slot(slot: Slot) -> str:
     """A slot's state in words."""
     state = kind_words(slot.fault) if slot.state == "stopped" and slot.fault is not None else slot.state
+    state += version_words(slot.version)
     return f"{state}, as {slot.same_as}" if slot.same_as is not None else state
 
 

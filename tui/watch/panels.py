@@ -6,10 +6,10 @@ from textwrap import wrap
 from textual.content import Content
 
 from ...core.order_ids import EVALUATOR, parse
-from ...core.text import cost, counted, number, one_line, success_and_return, token_count
+from ...core.text import cost, counted, number, one_line, success_and_return, token_count, version_words
 from ...memory.quality import quality_words
 from ...memory.run_status import elapsed_s, list_failures
-from ...memory.run_view import quality_of_elite
+from ...memory.run_view import gain_of, quality_of_elite
 from ...memory.slots import Slot
 from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
 from ..words import (
@@ -67,14 +67,14 @@ def _best(snapshot: RunSnapshot) -> Content:
     if elite is None:
         return _row("best", ("no elite yet", DIM))
     first, final, met = status.first_elite, status.final, status.confirmations
-    gained = None if first is None or first.candidate == elite.candidate else elite.fitness - first.fitness
+    gained = None if first is None or first.candidate == elite.candidate else gain_of(elite, first)
     unseen = (
         f"; held-out {number(final.elite_fitness)}{success_and_return(final.elite_success, final.elite_return)}"
         if final is not None else f"; on fresh episodes {met - status.refuted} of {counted(met, 'challenge')} won"
         if met else ""
     )
     return _row(
-        "best", (elite.candidate, LOUD), f"  F {number(elite.fitness)}",
+        "best", (elite.candidate, LOUD), f"  F {number(elite.fitness)}{version_words(elite.version)}",
         success_and_return(elite.success_rate, elite.mean_return), unseen,
         *(("; ", difference(gained), " to p_0") if gained is not None else ()),
     )
@@ -191,7 +191,8 @@ def _generation(snapshot: RunSnapshot, generation: int, slots: list[Slot]) -> Co
         parts.append("  ")
     if elite is not None:
         origin = f"from {elite.candidate}" if elite.changed else "the elite stays"
-        parts += [f"F {number(elite.fitness)}  ", (origin, GOOD if elite.changed else DIM)]
+        by = version_words(elite.version)
+        parts += [f"F {number(elite.fitness)}{by}  ", (origin, GOOD if elite.changed else DIM)]
     return Content.assemble(*parts)
 
 
@@ -219,7 +220,8 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
     )
     measured = any(value is not None for value in success)
     key = Content.assemble(
-        ("  elite F", ELITE), *([("   its success", SUCCESS)] if succeeds else []), ("   candidates", CANDIDATE),
+        (f"  elite F{version_words(snapshot.slots.version)}", ELITE),
+        *([("   its success", SUCCESS)] if succeeds else []), ("   candidates", CANDIDATE),
         ("   no success yet" if measured and not succeeds else "", DIM),
     )
     return stack([picture, key.truncate(width, ellipsis=True)])
@@ -246,9 +248,10 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
         if before is not None and not elite.changed:
             lines.append(Content.assemble((f"g{elite.generation:<3}", LOUD), (f" {elite.candidate} stays", DIM)))
             continue
-        gained = difference(None if before is None else elite.fitness - before.fitness)
+        gained = difference(gain_of(elite, before))
         head = Content.assemble(
-            (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<11} F {number(elite.fitness)} ", gained,
+            (f"g{elite.generation:<3}", LOUD),
+            f" {elite.candidate:<11} F {number(elite.fitness)}{version_words(elite.version)} ", gained,
             f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}",
             quality_words(quality_of_elite(snapshot.run, snapshot.slots, elite), before="  "),
         )

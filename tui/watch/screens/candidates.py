@@ -25,7 +25,7 @@ COLUMNS = (
 )
 ORDERS: tuple[tuple[str, Callable[[Slot], Any] | None], ...] = (
     ("as they came", None), ("newest first", None),
-    ("best first", lambda slot: -1.0 if slot.fitness is None else slot.fitness),
+    ("best first", lambda slot: (0, 0.0) if slot.fitness is None else (slot.version, slot.fitness)),
     ("largest gain first", lambda slot: -9.0 if slot.difference is None else slot.difference),
 )
 

@@ -8,7 +8,8 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from ....core.events import EliteChanged
-from ....core.text import number, one_line
+from ....core.text import number, one_line, version_words
+from ....memory.run_view import gain_of
 from ....memory.slots import Remembered, Slots
 from ...snapshot import RunSnapshot
 from ...words import success_or_return
@@ -71,12 +72,12 @@ class MemoryScreen(Page):
 
     def _elite(self, index: int) -> list[Cell]:
         elite = self._elites[index]
-        before = self._elites[index + 1].fitness if index + 1 < len(self._elites) else None
+        before = self._elites[index + 1] if index + 1 < len(self._elites) else None
         slot = self._slots.candidates.get(elite.candidate)
         what = one_line(slot.summary, 400) if slot is not None else ""
         return [
-            f"g{elite.generation}", elite.candidate, elite.origin.value, number(elite.fitness),
-            difference(None if before is None else elite.fitness - before),
+            f"g{elite.generation}", elite.candidate, elite.origin.value,
+            number(elite.fitness) + version_words(elite.version), difference(gain_of(elite, before)),
             success_or_return(elite.success_rate, elite.mean_return),
             Content(what) if elite.changed else Content.styled("stays", DIM),
         ]

@@ -43,8 +43,8 @@ class RunLine:
 
     @property
     def curve(self) -> list[float]:
-        """F of the elite, per generation."""
-        return [] if self.snapshot is None else [elite.fitness for elite in self.snapshot.slots.elites]
+        """F of the elite, per generation, by the evaluator in use."""
+        return [] if self.snapshot is None else [elite.fitness for elite in self.snapshot.slots.comparable]
 
     @property
     def task(self) -> str:
