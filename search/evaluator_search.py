@@ -313,6 +313,9 @@ class EvaluatorKeeper:
         slot = majority(slot for slot in votes if slot in ahead)
         if slot is None and any(vote in voted for vote in votes):
             slot = min(ahead)   # the judges agree on none of those that lead in the tests
+        if slot is None and self._replaces is not None and state.parent is not None:
+            # The search has an evaluator, and goes on with it.
+            return self._choose(state, replace(state.parent, carried_over=True), tally(votes), state.reasons)
         if slot is None:
             raise SearchError(
                 f"no judge of evaluator generation {state.generation} gave a usable vote: use another "

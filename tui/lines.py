@@ -113,7 +113,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case EvaluatorMoved():
             return _moved(fact)
         case EvaluatorPoolScored():
-            return tuple(_evaluator(entry) for entry in fact.pool)
+            return tuple(_evaluator(entry, moves=status.elite is not None) for entry in fact.pool)
         case EvaluatorChosen():
             return _chosen(fact)
         case CandidateScored() if fact.candidate.operator is not Operator.HILL_CLIMB:
@@ -240,13 +240,13 @@ def _tuned(status: RunStatus) -> str:
 # ------------------------------------------------------------------------------------------- evaluators
 
 
-def _evaluator(entry: EvaluatorCandidate) -> str:
+def _evaluator(entry: EvaluatorCandidate, *, moves: bool) -> str:
     head = f"   evaluator {entry.generation}/{entry.slot}"
     if entry.examination.fault is not None:
         return f"{head}  invalid: {_fault(entry.examination.fault)}"
     scores = [score.fitness for score in entry.examination.scores]
     order = "" if not entry.examination.order_pairs else f"  {order_words(entry.examination)}"
-    return f"{head}  f on T_0: {' '.join(f'{score:.3f}' for score in scores)}{order}{_summary(entry.summary)}"
+    return f"{head}  f on {'T' if moves else 'T_0'}: {' '.join(f'{score:.3f}' for score in scores)}{order}{_summary(entry.summary)}"
 
 
 def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:

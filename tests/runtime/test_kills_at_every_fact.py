@@ -69,7 +69,7 @@ from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.search.trials import FreshPlan, RolloutPlan
 
-from ..support.keeper_world import Sound
+from ..support.keeper_world import Differing, Sound, Succeeding, World
 from ..support.supervised import Doer, Log
 from ..support.volatile_store import round_trip
 
@@ -114,24 +114,6 @@ class Perfect(Programs):
         return fact
 
 
-class Various(Programs):
-    """All programs differ. No episode succeeds, so nothing speaks against a successor of the evaluator."""
-
-    def _propose(self, order: Order, draw: random.Random) -> Fact:
-        fact = super()._propose(order, draw)
-        return replace(fact, program=Program(f"A = {order.id!r}\n")) if hasattr(fact, "program") else fact
-
-
-class Successful(Various):
-    """Some episodes succeed, so a successor may rank them wrongly."""
-
-    def answer(self, order: Order) -> Fact:
-        fact = super().answer(order)
-        if isinstance(fact, EpisodeEnded) and fact.episode.fault is None and fact.episode.steps > 70:
-            return replace(fact, episode=replace(fact.episode, success=True, ended_by="success"))
-        return fact
-
-
 def of_method(method: str) -> Callable[[], Keeper[Any]]:
     slots = replace(PLAN.slots, tune_episodes=50)
     return lambda: Sequencer(replace(PLAN, method=KEEPERS[method], slots=slots, options=SearchOptions(seed=3)))
@@ -164,7 +146,7 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
         ),
     )),
     "moving evaluator with attacks, challenges, choice and critic": lambda: Criticising(Sequencer(replace(
-        PLAN, slots=SHORT, evaluator_budget=JUDGED, probe_seed=7, tested=True, attacks=AttackTerms(rounds=1, seed=7),
+        PLAN, evaluator_budget=JUDGED, probe_seed=7, tested=True, attacks=AttackTerms(rounds=1, seed=7),
         search=replace(
             PLAN.search, evaluator=None, episodes=60, fresh=FreshPlan(seed=7, confirm=3, choice=8)
         ),
@@ -192,10 +174,10 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
 }
 
 
-WORLDS: dict[str, type[Programs]] = {
+WORLDS: dict[str, type[World]] = {
     "fresh starts": Perfect,
-    "moving evaluator": Various,
-    "moving evaluator with attacks, challenges, choice and critic": Successful,
+    "moving evaluator": Differing,
+    "moving evaluator with attacks, challenges, choice and critic": Succeeding,
 }
 HOLDS: dict[str, set[type[Fact]]] = {
     "cma-es": {ConstantsTried, TuningEnded},
@@ -232,7 +214,7 @@ class Stored(Log):
         super().append([round_trip(fact) for fact in facts])
 
 
-async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world: type[Programs] = Programs) -> Doer:
+async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world: type[World] = Programs) -> Doer:
     """What is left of a run after the log in `store`."""
     doer = Doer(world(9, failure_rate=0.2), jitter)
     lane = Lane(name="all", limit=3, agents=dict.fromkeys(ORDERS, doer))

@@ -194,6 +194,30 @@ class Sound(World):
         return found if found.valid else self._examination(order, draw)
 
 
+class Differing(Sound):
+    """All programs differ, and judges choose. No episode succeeds, so nothing speaks against another evaluator."""
+
+    def answer(self, order: Order) -> Fact:
+        fact = super().answer(order)
+        return replace(fact, choice=fact.seen[0]) if isinstance(fact, VoteCast) and fact.choice is None else fact
+
+    def _propose(self, order: Order, draw: random.Random) -> Fact:
+        fact = super()._propose(order, draw)
+        if isinstance(fact, ProposalFailed) and not isinstance(order, ProposeEvaluator):
+            return fact
+        return ProposalMade(order=order.id, program=Program(f"A = {order.id!r}\n"), summary=fact.summary, call=CALL)
+
+
+class Succeeding(Differing):
+    """Some episodes succeed, so a successor of the evaluator may rank them wrongly."""
+
+    def answer(self, order: Order) -> Fact:
+        fact = super().answer(order)
+        if isinstance(fact, EpisodeEnded) and fact.episode.fault is None and fact.episode.steps > 70:
+            return replace(fact, episode=replace(fact.episode, success=True, ended_by="success"))
+        return fact
+
+
 class Repeating(World):
     """Proposals repeat: few programs, some with different comments; their episodes depend on the code only.
 
