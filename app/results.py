@@ -90,6 +90,7 @@ class RunResult(Result):
     fitness_episodes: int | None = None     # of which `fitness` is the mean, and how many of them are fresh
     fitness_fresh: int | None = None
     search_fitness: float | None = None
+    evaluator_version: int = 1          # of the evaluator that they are by, where it moved
     card: Card | None = None            # how much of the result was luck, what the episodes were for, and more
 
     def brief(self) -> list[tuple[str, str]]:
@@ -279,5 +280,6 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         fitness_episodes=quality.episodes if quality else None,
         fitness_fresh=quality.fresh if quality else None,
         search_fitness=elite.fitness if elite else None,
+        evaluator_version=run.version,
         card=read_card(store, view),
     )

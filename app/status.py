@@ -42,7 +42,8 @@ def progress_of(status: RunStatus, settings: Settings) -> dict[str, JSON]:
         "status": status.status, "stage": status.stage or None,
         "generation": status.generation, "generations": settings.generations,
         "elite": None if elite is None else {
-            "candidate": elite.candidate, "fitness": elite.fitness, "success": elite.success_rate,
+            "candidate": elite.candidate, "fitness": elite.fitness, "evaluator_version": elite.version,
+            "success": elite.success_rate,
             "return": elite.mean_return,
         },
         "candidates": status.candidates, "candidates_expected": status.candidates_expected,

@@ -232,7 +232,8 @@ def _in_short(folder: Path) -> Result:
     of_log = {
         **{key: status.settings.get(key) for key in ("domain", "method", "model", "seed")},
         "generations": status.generation, "initial_fitness": first.fitness if first is not None else None,
-        "fitness": stated.fitness if stated is not None else None, "elite": None if elite is None else elite.candidate,
+        "fitness": stated.fitness if stated is not None else None,
+        "evaluator_version": status.version, "elite": None if elite is None else elite.candidate,
     }
     state = state_of(status.status, live=is_locked(folder))
     return {
@@ -248,7 +249,8 @@ def _is_own(folder: Path, status: RunStatus) -> bool:
 def _of_slot(slot: Slot) -> Result:
     return {
         "id": slot.id, "generation": slot.generation, "operator": None if slot.operator is None else str(slot.operator),
-        "state": slot.state, "parents": slot.parents, "fitness": slot.fitness, "success_rate": slot.success_rate,
+        "state": slot.state, "parents": slot.parents, "fitness": slot.fitness, "evaluator_version": slot.version,
+        "success_rate": slot.success_rate,
         "mean_return": slot.mean_return, "difference": slot.difference, "episodes": slot.rolled,
         "elite_of": slot.elite_of, **untrusted(summary=slot.summary, fault=_fault(slot.fault)),
     }

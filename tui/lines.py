@@ -246,7 +246,8 @@ def _evaluator(entry: EvaluatorCandidate, *, moves: bool) -> str:
         return f"{head}  invalid: {_fault(entry.examination.fault)}"
     scores = [score.fitness for score in entry.examination.scores]
     order = "" if not entry.examination.order_pairs else f"  {order_words(entry.examination)}"
-    return f"{head}  f on {'T' if moves else 'T_0'}: {' '.join(f'{score:.3f}' for score in scores)}{order}{_summary(entry.summary)}"
+    tried = "T" if moves else "T_0"
+    return f"{head}  f on {tried}: {' '.join(f'{score:.3f}' for score in scores)}{order}{_summary(entry.summary)}"
 
 
 def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:
