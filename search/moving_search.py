@@ -138,9 +138,9 @@ class RescoringKeeper:
             return self._conclude(Rescoring(open={}), SuccessorVerdict(reason="the evaluator in use was chosen again"))
         orders: dict[str, ScoreEpisode] = {}
         for one in self._recordings.archive:
-            for place, episode in enumerate(one.episodes):
+            for episode in one.episodes:
                 if episode.trajectory and episode.scorable:
-                    name = order_ids.move_id(order_ids.episode_id(one.id, place), self._moves.moves + 1)
+                    name = order_ids.move_id(order_ids.episode_id(one.id, episode.index), self._moves.moves + 1)
                     orders.setdefault(
                         episode.trajectory, ScoreEpisode(id=name, evaluator=program, episode=episode)
                     )
