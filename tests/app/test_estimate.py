@@ -139,6 +139,13 @@ async def test_attacks_on_the_evaluator_are_counted() -> None:
     assert all(each.role != "attacker" for each in bred.parts), "the offline model's part is breeding"
 
 
+async def test_the_moves_of_an_evaluator_are_counted() -> None:
+    fixed = await found(preset="quick")
+    moves = await found(preset="quick", evaluator_every=1)      # three moves in four generations
+    for what, each in (("evaluator revision", 3), ("vote", 3)):
+        assert part(moves, what).calls[0] == part(fixed, what).calls[0] + 3 * each
+
+
 async def test_what_a_program_costs_is_not_known_and_no_price_is_asked_for() -> None:
     text = describe_estimate(await found(model="command:./agent.sh", evaluator="reference"))
     assert "what command:./agent.sh costs is not known, so there is no total" in text and "prices." not in text

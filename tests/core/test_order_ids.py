@@ -37,6 +37,8 @@ EXAMPLES = [
     ("eval/g1/3/examine", OrderId(stage="evaluator", generation=1, slot=3, part="examine")),
     ("eval/g1/judge/4", OrderId(stage="evaluator", generation=1, branch="judge", slot=4)),
     ("eval/fixed/examine", OrderId(stage="evaluator", branch="fixed", part="examine")),
+    ("eval/kept/2/examine", OrderId(stage="evaluator", branch="kept", slot=2, part="examine")),
+    ("g2/macro/7/e3/move2", OrderId(stage="search", generation=2, branch="macro", slot=7, episode=3, part="move2")),
     ("eval/zero-shot/1", OrderId(stage="evaluator", branch="zero-shot", slot=1)),
     ("final/elite/e3", OrderId(stage="final", branch="elite", episode=3)),
 ]

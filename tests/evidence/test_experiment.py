@@ -189,6 +189,11 @@ def test_no_measure_meets_a_seed_of_another_measure_or_of_another_run():
         ("domains = ['hanoi']\nmethods = ['memento']\n[[measures]]\nname = 'x'\ntasks = ['hanio']", "mean 'hanoi'"),
         ("domains = ['hanoi']\n[[arms]]\nname = 'x'", "method is missing"),
         ("domains = ['hanoi']\nmethods = ['memento']\npreset = 3", "is not a text"),
+        ("domains = ['hanoi']\nmethods = ['memento']\n[set]\nevaluator_every = 2", "all arms of a seed share"),
+        (
+            "domains = ['hanoi']\n[[arms]]\nmethod = 'memento'\nset = { evaluator_every = 2 }",
+            "arms with evaluator = .evolve. alone",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(text, complaint):

@@ -97,6 +97,7 @@ def test_fitness_is_compared_only_under_the_same_evaluator():
     one, other = record(log(seed=3)), record(log("random", seed=3))
     apart = record(log(seed=4))
     assert same_evaluators([one, other])
+    assert not same_evaluators([one, replace(other, version=2)]), "it moved"
     assert not same_evaluators([one, record([*log("random", seed=4)][:1] + log("random", seed=5)[1:]), apart])
 
 

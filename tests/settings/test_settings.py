@@ -342,6 +342,23 @@ def test_islands_need_climbs_and_exclude_what_has_no_effect_with_them() -> None:
     assert refusal(sets=("islands=0",))
 
 
+def test_what_an_evaluator_that_moves_needs_and_excludes() -> None:
+    assert build().evaluator_every == 0 and build(sets=("evaluator_every=2",)).evaluator_every == 2
+    assert not build(sets=("evaluator_every=2",)).racing
+    for key, more, words in (
+        ("racing", "racing=true", "with evaluator_every, which needs every f_e of a candidate"),
+        ("evaluator_every", "islands=2", "with islands"),
+        ("evaluator_every", "gate=on", "with a gate"),
+    ):
+        assert f"'{key}' has no effect {words}" in refusal(sets=("evaluator_every=2", more))
+    looked = refusal({"critic": "openai:m"}, sets=("evaluator_every=2", "critic_judges=on"))
+    assert "'critic_judges' has no effect with evaluator_every" in looked
+    for evaluator in ("reference", "zero-shot", "mine.py"):
+        said = refusal({"evaluator": evaluator}, sets=("evaluator_every=2",))
+        assert "'evaluator_every' has no effect with the evaluator" in said
+    assert "with the method 'eureka'" in refusal({"method": "eureka"}, sets=("evaluator_every=2",))
+
+
 def test_a_front_needs_every_fitness_so_nothing_is_raced() -> None:
     assert build().racing
     assert not build(sets=("partners=front",)).racing
