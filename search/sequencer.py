@@ -16,7 +16,7 @@ from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, Prede
 from .hardening import AttackTerms, HardeningKeeper
 from .islands import IslandsKeeper
 from .memento import EliteKeeper, GenerationBudget
-from .moving import Drawn, MoveRecordings, drawn
+from .moving import DrawnRecordings, MoveRecordings, drawn
 from .moving_search import MovingKeeper, Rescoring, RescoringKeeper, after_move
 from .options import PLAIN, SearchOptions
 from .random_search import RandomKeeper
@@ -168,7 +168,7 @@ class Move:
     course: Course
     initial: CandidateState
     search: Search
-    drawn: Drawn
+    drawn: DrawnRecordings
     recordings: CandidateState
 
 
