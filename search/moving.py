@@ -91,7 +91,9 @@ class DrawnRecordings:
     owners: frozenset[str]
 
 
-def drawn(first: Sequence[Episode], elite: CandidateState, archive: Sequence[CandidateState], count: int) -> DrawnRecordings:
+def drawn(
+    first: Sequence[Episode], elite: CandidateState, archive: Sequence[CandidateState], count: int
+) -> DrawnRecordings:
     """T_0 and at most `count` recordings of later programs: of the elite, of close losers and of failures in turn.
 
     Of the elite those with the lowest and the highest f_e in turn, of a close loser the one in which it differs most
@@ -111,7 +113,9 @@ def drawn(first: Sequence[Episode], elite: CandidateState, archive: Sequence[Can
                 known.add(episode.trajectory)
                 found.append((name, episode))
     numbered = tuple(replace(episode, index=place) for place, (_, episode) in enumerate(found, start=len(first)))
-    return DrawnRecordings(episodes=(*first, *numbered), later=len(numbered), owners=frozenset(name for name, _ in found))
+    return DrawnRecordings(
+        episodes=(*first, *numbered), later=len(numbered), owners=frozenset(name for name, _ in found)
+    )
 
 
 def _recorded(one: CandidateState) -> list[tuple[Episode, Score]]:
