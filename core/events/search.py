@@ -209,8 +209,6 @@ class EvaluatorMoved(Fact):
     cannot be compared.
     """
 
-    replayed: ClassVar[bool] = True
-
     generation: int
     version: int
     moved: bool
