@@ -58,7 +58,11 @@ class MovingKeeper(EliteKeeper):
         """The generation ends with this elite."""
         needed = (*state.contenders, *state.front, *state.others)
         moves = state.moves.after_generation(elite, needed)
-        adopted = super().adopt(replace(state, moves=moves, rival=None), elite)
+        # A later copy of a program takes its episodes over. Only recordings of what is remembered are kept.
+        kept = {one.id for one in moves.archive}
+        known = {mark: one for mark, one in state.trials.known.items() if one.id in kept}
+        state = replace(state, moves=moves, rival=None, trials=replace(state.trials, known=known))
+        adopted = super().adopt(state, elite)
         return replace(adopted, facts=(moves.fact(state.generation), *adopted.facts))
 
     def _settle(self, state: Search, candidate: CandidateState) -> Decision[Search]:

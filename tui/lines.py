@@ -255,7 +255,7 @@ def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:
     if fact.votes:
         votes = ", ".join(f"{count} for #{slot}" for slot, count in fact.votes.items())
         return (f"   chosen: evaluator {fact.chosen.generation}/{fact.chosen.slot} by vote, {votes}{frozen}",)
-    again = " again, no other is valid" if fact.chosen.carried_over else ""
+    again = " again, no other was chosen" if fact.chosen.carried_over else ""
     return (f"   chosen: {fact.chosen.id}{again}{frozen}",)
 
 

@@ -346,7 +346,7 @@ async def test_every_prompt_file_is_used() -> None:
     parts = {"probes", "program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
     parts |= {"tried-earlier"}
     parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
-    parts |= {"starting-point", "used-as-is", "once-more", "fitness-measure"}
+    parts |= {"starting-point", "used-as-is", "once-more", "fitness-measure", "fitness-version"}
     parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}
     parts |= {"crossover-with-itself", "macro-focus", "macro-foci", "crossover-focus", "crossover-foci", "hints"}
     parts |= {"shortened"}

@@ -12,11 +12,13 @@ from memento.core.events import (
     CandidateScored,
     EliteChanged,
     EvaluatorChosen,
+    EvaluatorExamined,
     EvaluatorMoved,
     Examine,
     Fact,
     Judge,
     Order,
+    ProposalMade,
     Propose,
     ProposeEvaluator,
     ScoreEpisode,
@@ -38,6 +40,7 @@ from memento.core.values import (
     Score,
     Verdict,
 )
+from memento.memory.retention_policy import RetentionPolicy
 from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms
@@ -271,6 +274,51 @@ def test_fitness_is_compared_and_shown_by_one_version_only(seed, arrival):
             assert all(one.verdict is Verdict.REPLACED or one.fitness is None or
                        parse(one.candidate).generation for one in order.tried)
             assert {other.version for other in order.others} <= now
+
+
+class Few(Watching):
+    """There are few programs, so that copies of those that lost long ago take episodes over."""
+
+    def _propose(self, order: Order, draw: random.Random) -> Fact:
+        fact = super()._propose(order, draw)
+        if not isinstance(order, Propose) or not isinstance(fact, ProposalMade):
+            return fact
+        return replace(fact, program=Program(f"A = {draw.randrange(30)}\n"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_recording_that_is_scored_again_is_still_there(seed):
+    world, policy = Few(seed), RetentionPolicy(moving=True)
+    plan = replace(
+        PLAN, slots=replace(PLAN.slots, macro=16), options=replace(PLAN.options, evaluator_every=2, front=False)
+    )
+    log, dropped = run(plan, world), set[str]()
+    orders = {order.id: order for order in world.orders}
+    for fact in log:
+        order = orders.get(fact.order or "")
+        if isinstance(order, ScoreEpisode):
+            assert order.episode.trajectory not in dropped, order.id
+        elif isinstance(order, Examine) and isinstance(fact, EvaluatorExamined):
+            assert dropped.isdisjoint(each.trajectory for each in order.episodes), order.id
+        change = policy.apply(fact)
+        dropped |= {*change.dropped, *change.shortened}
+        while (key := policy.give_up()) is not None:
+            dropped.add(key)
+    assert dropped
+
+
+def test_copies_take_over_episodes_of_what_is_remembered_alone():
+    """The recordings of other candidates go at the end of their generation."""
+    plan = replace(PLAN.search, evaluator=Program("E"), seeds=(0, 1))
+    initial = candidate("init/0", 0.1, 0.1, generation=0)
+    keeper = KEEPERS["memento"](initial, plan, PLAN.slots, SearchOptions(evaluator_every=9))
+    state = keeper.start().state
+    lost, elite = candidate("g1/macro/1", 0.2, 0.2), candidate("g1/macro/0", 0.9, 0.9)
+    state = replace(state, trials=replace(state.trials.knowing(lost).knowing(elite), open={}))
+    state = replace(state, moves=state.moves.with_candidate(elite))
+    assert {one.id for one in state.trials.known.values()} == {"init/0", "g1/macro/0", "g1/macro/1"}
+    after = keeper.adopt(state, elite).state
+    assert {one.id for one in after.trials.known.values()} == {"init/0", "g1/macro/0"}
 
 
 def test_a_move_evolves_from_the_evaluator_in_use_on_later_recordings():

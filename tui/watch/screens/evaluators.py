@@ -105,7 +105,7 @@ def _rows(pool: EvaluatorPool) -> list[tuple[str, list[Cell]]]:
             _standing(candidate.id == chosen, pool.final), what,
         ]))
     if pool.chosen is not None and chosen not in {name for name, _ in rows}:
-        again = "kept: no other is valid" if pool.chosen.carried_over else "given"
+        again = "kept: no other was chosen" if pool.chosen.carried_over else "given"
         rows.append((pool.chosen.id, [pool.chosen.id, "", "", "", "", _standing(True, pool.final), again]))
     return rows
 
