@@ -218,6 +218,8 @@ def _elites(view: RunView, width: int) -> Iterator[str]:
         slot = slots.get(elite.candidate)
         what = one_line(slot.summary, width) if slot is not None else ""
         stated = quality_words(quality_in(view.status, slots, elite.candidate))
+        if stated and slot is not None and slot.version > 1:
+            stated += f" by{version_words(slot.version)}"
         searched = (f"{number(elite.fitness)}{version_words(elite.version)}"
                     f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}")
         line = _row(
