@@ -217,10 +217,10 @@ class Refusing(World):
         raise AssertionError(order)
 
 
-def test_the_first_valid_of_five_replies_is_p0() -> None:
+def test_the_first_valid_of_five_attempts_is_p0() -> None:
     log = run(PLAN, Refusing(Propose, failures=4))
     assert of(log, InitialChosen)[0].program == Program("program init/4")
-    with pytest.raises(SearchError, match="no working initial policy in 5 replies"):
+    with pytest.raises(SearchError, match="no working initial policy in 5 attempts"):
         run(PLAN, Refusing(Propose, failures=5))
 
 
