@@ -102,7 +102,7 @@ class PoolContract:
         assert (bad.ended_by, bad.success) == ("fault", False)
         assert good.success and good.fault is None
 
-    @pytest.mark.parametrize("trap", ["die-once", "hang-once"])
+    @pytest.mark.parametrize("trap", ["die-once", pytest.param("hang-once", marks=pytest.mark.slow)])
     async def test_the_task_of_a_lost_worker_is_done_again(
         self, open_pool: OpenPool, tmp_path: Path, trap: str
     ) -> None:
