@@ -39,8 +39,8 @@ def test_the_keys_of_an_evaluation() -> None:
         "wall_s, salt, sandbox, step_cpu_ms_median, step_cpu_ms_p99, per_episode"
     )
     assert ", ".join(values["per_episode"][0]) == (
-        "seed, scene, success, fitness, steps, ended_by, episode_return, error, broken_rule, traceback, printed, stages, "
-        "report"
+        "seed, scene, success, fitness, steps, ended_by, episode_return, error, broken_rule, traceback, printed, "
+        "stages, report"
     )
 
 
