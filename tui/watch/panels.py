@@ -249,11 +249,11 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
             lines.append(Content.assemble((f"g{elite.generation:<3}", LOUD), (f" {elite.candidate} stays", DIM)))
             continue
         gained = difference(gain_of(elite, before))
+        stated = quality_words(quality_of_elite(snapshot.run, snapshot.slots, elite))   # first: a panel cuts the rest
+        searched = f"{'; search ' if stated else ''}F {number(elite.fitness)}{version_words(elite.version)} "
         head = Content.assemble(
-            (f"g{elite.generation:<3}", LOUD),
-            f" {elite.candidate:<11} F {number(elite.fitness)}{version_words(elite.version)} ", gained,
+            (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<11} {stated}{searched}", gained,
             f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}",
-            quality_words(quality_of_elite(snapshot.run, snapshot.slots, elite), before="  "),
         )
         edit = _edit(snapshot, elite.candidate)
         if roomy and edit:
