@@ -14,7 +14,7 @@ from ..agents.notes import Notes
 from ..core.audits import HACK
 from ..core.errors import StoreError, UsageError
 from ..core.events import ProposeAttack
-from ..core.methods import CALIBRATE, branches_of
+from ..core.methods import CALIBRATE, branches_of, candidates_expected
 from ..core.operators import OPERATORS
 from ..core.ports import Ask, Reply
 from ..core.values import JSON, Operator
@@ -75,6 +75,7 @@ class Estimate:
     models: Mapping[str, tuple[str, ...]]
     parts: tuple[EstimatedCalls, ...]
     expected: "Expected | None" = None      # where past runs are known
+    past_times: tuple["PastTime", ...] = ()     # of finished runs of the same task
 
     @property
     def total(self) -> EstimatedCalls:
@@ -84,6 +85,14 @@ class Estimate:
     def roles(self) -> tuple[EstimatedCalls, ...]:
         """The parts of every role together."""
         return tuple(together(role, [part for part in self.parts if part.role == role]) for role in self.models)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastTime:
+    """How long a finished run worked, in seconds without pauses, and how many candidates it had at most."""
+
+    active_s: float
+    candidates: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +156,15 @@ async def estimate(settings: Settings, past_in: Sequence[Path] = ()) -> Estimate
         _part(settings, kind, await _size(settings, kind, LOW, low), await _size(settings, kind, HIGH, high))
         for kind in kinds_of(settings)
     ]
-    expected = expected_from(past_runs(past_in, settings), settings) if past_in else None
-    return Estimate(settings=settings, models=models_of(settings), parts=tuple(parts), expected=expected)
+    past = past_runs(past_in, settings) if past_in else []
+    times = tuple(
+        PastTime(active_s=run.active_s, candidates=candidates_expected(run.settings.as_json()))
+        for run in past if run.done and run.settings.domain == settings.domain
+    )
+    return Estimate(
+        settings=settings, models=models_of(settings), parts=tuple(parts), past_times=times,
+        expected=expected_from(past, settings) if past else None,
+    )
 
 
 # ------------------------------------------------------------------------------------------- what past runs used
@@ -164,6 +180,7 @@ class PastRun:
     settings: Settings
     by_role: Mapping[str, RoleSpending]
     done: bool
+    active_s: float = 0.0
 
 
 def past_runs(past_in: Sequence[Path], settings: Settings) -> list[PastRun]:
@@ -177,7 +194,9 @@ def past_runs(past_in: Sequence[Path], settings: Settings) -> list[PastRun]:
             if past.replay is not None or not _asks_alike(past, settings):
                 continue
             status = read_view(folder).status
-            found.append(PastRun(settings=past, by_role=status.spending.by_role, done=status.status == "done"))
+            found.append(PastRun(
+                settings=past, by_role=status.spending.by_role, done=status.status == "done", active_s=status.active_s
+            ))
         if len(found) == MOST_PAST:
             break
     same = [run for run in found if run.settings.domain == settings.domain]
@@ -436,6 +455,7 @@ def as_json(found: Estimate) -> dict[str, JSON]:
         "roles": {part.role: _ranges(part) for part in found.roles()},
         "total": _ranges(found.total),
         "expected": None if found.expected is None else asdict(found.expected),
+        "past_times": [asdict(each) for each in found.past_times],
         "assumptions": list(ASSUMPTIONS),
     }
 

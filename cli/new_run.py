@@ -14,9 +14,10 @@ from ..app.replay import find_recorded
 from ..app.required import effects_of_run
 from ..app.results import RunResult
 from ..core.errors import SearchError, UsageError
+from ..core.methods import candidates_expected
 from ..core.order_ids import initial
 from ..core.provenance import GIVEN
-from ..core.text import cost, counted
+from ..core.text import cost, counted, duration
 from ..core.values import JSON
 from ..evidence.plan import list_jobs
 from ..memory.lookup import find
@@ -274,8 +275,22 @@ def describe_estimate(found: "Estimate") -> str:
         lines.append(f"what {programs[0]} costs is not known, so there is no total" if programs else NO_PRICE)
     if found.expected is not None:
         lines.append(_expected(found.expected))
+    lines.append(_time(found))
     lines += _budget(found)
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
+
+
+def _time(found: "Estimate") -> str:
+    """How long past runs of the task took; physics and models are too different to compute it."""
+    times = found.past_times
+    if not times:
+        return "time: not known before a run of this task has ended in this folder; --preset smoke makes a short one"
+    worked = sorted(each.active_s for each in times)
+    took = "–".join(dict.fromkeys(map(duration, (worked[0], worked[-1]))))
+    sizes = sorted(each.candidates for each in times)
+    most = "–".join(dict.fromkeys(map(str, (sizes[0], sizes[-1]))))
+    here = candidates_expected(found.settings.as_json())
+    return f"time: {counted(len(times), 'past run')} of this task took {took}, with {most} candidates; here {here}"
 
 
 def _expected(found: "Expected") -> str:

@@ -9,6 +9,7 @@ from memento.app.estimate import (
     Estimate,
     EstimatedCalls,
     PastRun,
+    PastTime,
     as_json,
     estimate,
     expected_from,
@@ -203,6 +204,15 @@ async def test_past_runs_in_the_folder_with_the_same_models_are_read(tmp_path: P
     assert f"expected: {least} calls, {2000 * least:,} tokens in" in text
     assert f"${0.02 * least:.2f}; as in 1 past run of this task with the same models" in text
     assert "expected" not in describe_estimate(await estimate(chosen, [tmp_path / "empty"]))
+
+
+async def test_the_time_is_that_of_finished_runs_of_the_task(tmp_path: Path) -> None:
+    chosen = settings(model="offline", evaluator="reference")
+    assert "time: not known before a run of this task" in describe_estimate(await estimate(chosen, [tmp_path]))
+    times = (PastTime(active_s=48.0, candidates=12), PastTime(active_s=130.0, candidates=48))
+    here = candidates_expected(chosen.as_json())
+    text = describe_estimate(replace(await estimate(chosen), past_times=times))
+    assert f"time: 2 past runs of this task took 48.0 s–2 min 10 s, with 12–48 candidates; here {here}" in text
 
 
 async def test_the_runs_of_a_comparison_are_expected_together_and_unknown_ones_are_named() -> None:
