@@ -44,7 +44,7 @@ def policy(tmp_path: Path) -> Any:
 def test_a_crash_shows_the_lines_of_the_policy_and_what_it_printed_last(memento: Call, policy: Any) -> None:
     done = memento("evaluate", policy("True"), *SHORT, "--episodes", "2")
     assert done.returncode == 1, "every episode failed"
-    assert "the first failure, in episode 1:" in done.stdout
+    assert "the first fault, in episode 1:" in done.stdout
     assert 'File "program.py", line 18, in helper' in done.stdout
     assert done.stdout.count('return obs["observatoin"]') == 1, "of the first episode alone"
     assert "printed last:" in done.stdout and "call 9 ?[31m" in done.stdout, "and no control characters"
