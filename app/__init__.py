@@ -6,12 +6,14 @@
     cell              `memento cell`: checks a robot cell, and runs a policy in it
     cluster           the machines that roll out: this one, or the nodes of a cluster
     estimate          `memento run --estimate`: the calls, tokens and dollars of a run as a range
+    estimated_calls   the kinds of model calls of a run, and how many of each
     estimate_samples  made-up programs, scores and orders of a stated size, to fill the real prompts for an estimate
     evaluation        `memento evaluate`: rolls one policy file out and scores its episodes
     given_files       files that a user gives: programs, and a folder of prompts
     history           the state of a resumed run from its log
     launching         starts runs in separate processes, which outlive this one
     log               sends the controller's log lines to stderr, warnings and worse only; the display shows the rest
+    past_runs         what past runs tell of a new one: calls, tokens, dollars and time
     plan              the inputs of a run's decisions, from its settings
     rank              `memento rank`: the best programs of a run on fresh common episodes
     rendering         the recording of one episode to draw: the stored one of a run

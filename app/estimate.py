@@ -4,32 +4,28 @@ Nothing is spent, run or written, and no key is needed: the agents fill their pr
 and of a large size (`estimate_samples.py`), and a model that answers nothing notes the size of what it was asked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ..agents.hints import Hints
 from ..agents.notes import Notes
 from ..core.audits import HACK
-from ..core.errors import StoreError, UsageError
+from ..core.errors import UsageError
 from ..core.events import ProposeAttack
-from ..core.methods import CALIBRATE, branches_of, candidates_expected
-from ..core.operators import OPERATORS
+from ..core.methods import CALIBRATE
 from ..core.ports import Ask, Reply
-from ..core.values import JSON, Operator
+from ..core.values import JSON
 from ..domains import load as load_domain
-from ..memory.runs import DATABASE, list_runs
-from ..memory.spending import RoleSpending
-from ..memory.tail import read_outline, read_view
 from ..models.client import WORTH_CHARACTERS
 from ..models.prices import Price, cost_usd
 from ..models.spec import ModelSpec, parse_specs
-from ..search.stages import ATTEMPTS
-from ..settings import ATTACKER, CRITIC, Settings, recorded_settings
+from ..settings import ATTACKER, CRITIC, Settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
+from .estimated_calls import Kind, kinds_of
 from .given_files import prompts_with, read_prompts
+from .past_runs import Expected, PastTime, expected_from, past_runs, times_from
 from .required import refuse_the_blind
 from .wiring import Askers, Models, aids_of, asking_of, make_askers, require_shelves
 
@@ -74,8 +70,8 @@ class Estimate:
     settings: Settings
     models: Mapping[str, tuple[str, ...]]
     parts: tuple[EstimatedCalls, ...]
-    expected: "Expected | None" = None      # where past runs are known
-    past_times: tuple["PastTime", ...] = ()     # of finished runs of the same task
+    expected: Expected | None = None      # where past runs are known
+    past_times: tuple[PastTime, ...] = ()     # of finished runs of the same task
 
     @property
     def total(self) -> EstimatedCalls:
@@ -86,28 +82,6 @@ class Estimate:
         """The parts of every role together."""
         return tuple(together(role, [part for part in self.parts if part.role == role]) for role in self.models)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastTime:
-    """How long a finished run worked, in seconds without pauses, and how many candidates it had at most."""
-
-    active_s: float
-    candidates: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """What a run uses if its calls are like those of past runs with the same models. `same_task`: all were of its task.
-
-    `cost_usd` is None if the price of a past call is unknown.
-    """
-
-    runs: int
-    same_task: bool
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
 
 
 def together(role: str, parts: Sequence[EstimatedCalls]) -> EstimatedCalls:
@@ -121,24 +95,6 @@ def together(role: str, parts: Sequence[EstimatedCalls]) -> EstimatedCalls:
         output_tokens=(sum(part.output_tokens[0] for part in parts), sum(part.output_tokens[1] for part in parts)),
         cost_usd=(sum(each[0] for each in known), sum(each[1] for each in known)) if len(known) == len(costs) else None,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """One kind of calls: how many a run makes at least and at most, without repairs and withdrawn calls.
-
-    `batches` are the generations in which they are made. `reply` is what a reply holds.
-    """
-
-    role: str
-    what: str
-    calls: tuple[int, int]
-    batches: int
-    operator: Operator | None = None
-    reply: str = "policy"       # policy, evaluator, patch, evaluator-patch, vote or critique
-    pictures: int = 0           # that go with each of them
-    speculative: int = 0        # calls that may be made in vain
-    turns: int = 0              # calls of tools before each of them, at most
 
 
 async def estimate(settings: Settings, past_in: Sequence[Path] = ()) -> Estimate:
@@ -157,166 +113,10 @@ async def estimate(settings: Settings, past_in: Sequence[Path] = ()) -> Estimate
         for kind in kinds_of(settings)
     ]
     past = past_runs(past_in, settings) if past_in else []
-    times = tuple(
-        PastTime(active_s=run.active_s, candidates=candidates_expected(run.settings.as_json()))
-        for run in past if run.done and run.settings.domain == settings.domain
-    )
     return Estimate(
-        settings=settings, models=models_of(settings), parts=tuple(parts), past_times=times,
-        expected=expected_from(past, settings) if past else None,
+        settings=settings, models=models_of(settings), parts=tuple(parts),
+        expected=expected_from(past, settings) if past else None, past_times=times_from(past, settings),
     )
-
-
-# ------------------------------------------------------------------------------------------- what past runs used
-
-
-MOST_PAST = 20      # runs that are read, the newest first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastRun:
-    """The settings of a past run, what its roles used, and whether it came to its end."""
-
-    settings: Settings
-    by_role: Mapping[str, RoleSpending]
-    done: bool
-    active_s: float = 0.0
-
-
-def past_runs(past_in: Sequence[Path], settings: Settings) -> list[PastRun]:
-    """The newest runs in the folders that asked the same models; if there are some, only those of the same task."""
-    found: list[PastRun] = []
-    listed = {folder for runs_dir in past_in for folder in list_runs(runs_dir)}
-    folders = sorted(listed, key=lambda folder: (folder / DATABASE).stat().st_mtime, reverse=True)
-    for folder in folders:
-        with suppress(StoreError, UsageError):      # what cannot be read teaches nothing
-            past = recorded_settings(read_outline(folder).status.settings)
-            if past.replay is not None or not _asks_alike(past, settings):
-                continue
-            status = read_view(folder).status
-            found.append(PastRun(
-                settings=past, by_role=status.spending.by_role, done=status.status == "done", active_s=status.active_s
-            ))
-        if len(found) == MOST_PAST:
-            break
-    same = [run for run in found if run.settings.domain == settings.domain]
-    return same or found
-
-
-def _asks_alike(past: Settings, settings: Settings) -> bool:
-    theirs, ours = models_of(past), models_of(settings)
-    return all(theirs.get(role) == names for role, names in ours.items())
-
-
-def expected_from(past: Sequence[PastRun], settings: Settings) -> Expected | None:
-    """The expectation from past runs; None where a role of this run used nothing that is known."""
-    calls = tokens_in = tokens_out = 0.0
-    usd: float | None = 0.0
-    named = models_of(settings)
-    for role, slots in _slots(settings).items():
-        if all(spec.free for name in named[role] for spec in parse_specs(name)):
-            continue
-        used = [run.by_role[role] for run in past if role in run.by_role]
-        asked = sum(each.calls for each in used)
-        if not asked or not sum(each.tokens for each in used):
-            return None
-        whole = [run for run in past if run.done and _slots(run.settings).get(role)]
-        made = sum(run.by_role[role].calls for run in whole if role in run.by_role)
-        share = made / sum(_slots(run.settings)[role] for run in whole) if made else 1.0
-        calls += slots * share
-        tokens_in += slots * share * sum(each.input_tokens for each in used) / asked
-        tokens_out += slots * share * sum(each.output_tokens for each in used) / asked
-        costs = [each.cost_usd for each in used]
-        usd = None if usd is None or None in costs else usd + slots * share * sum(filter(None, costs)) / asked
-    if not calls:
-        return None
-    return Expected(
-        runs=len(past), same_task=all(run.settings.domain == settings.domain for run in past), calls=round(calls),
-        input_tokens=round(tokens_in), output_tokens=round(tokens_out), cost_usd=usd,
-    )
-
-
-def _slots(settings: Settings) -> dict[str, int]:
-    """The least calls of each role."""
-    slots: dict[str, int] = {}
-    for kind in kinds_of(settings):
-        slots[kind.role] = slots.get(kind.role, 0) + kind.calls[0]
-    return slots
-
-
-# ---------------------------------------------------------------------------------------------- how many calls
-
-
-def kinds_of(settings: Settings) -> Iterator[Kind]:
-    """The kinds of calls of a run, in the order of its stages."""
-    if settings.initial is None:
-        yield Kind(
-            role="proposer", what="first policy", calls=(1, ATTEMPTS), batches=1, operator=Operator.INITIAL
-        )
-    yield from _of_evaluators(settings)
-    patches = settings.reply == "patch"
-    for branch in branches_of(settings.as_json()):
-        slots = branch.slots * settings.generations
-        for place, operator in enumerate(branch.operators):
-            if operator is Operator.TUNE:
-                continue  # asks no model
-            share = slots // len(branch.operators) + (place < slots % len(branch.operators))
-            if share:
-                climb = operator is Operator.HILL_CLIMB
-                turns = settings.proposer_turns if operator is not Operator.INITIAL else 0
-                parents = {Operator.INITIAL: 0, Operator.CROSSOVER: 2}.get(operator, 1)
-                yield Kind(
-                    role="proposer", what=OPERATORS[operator].proposal, calls=(share, share * (1 + turns)),
-                    operator=operator, turns=turns,
-                    batches=settings.generations, reply="patch" if climb and patches else "policy",
-                    speculative=share if climb and settings.speculation else 0,
-                    pictures=parents if settings.critic_mode == "pixels" else 0,
-                )
-    if settings.critic is not None:
-        yield Kind(
-            role=CRITIC, what="critique", calls=(1, _most_looks(settings)), batches=settings.generations,
-            reply="critique", pictures=1,
-        )
-
-
-def _most_looks(settings: Settings) -> int:
-    """The programs that later prompts can show: p_0, accepted climbs, and the winners of the other branches.
-
-    A population can show all of its programs.
-    """
-    branches = branches_of(settings.as_json())
-    islands = any(len(branch.operators) > 1 for branch in branches)
-    each = sum(
-        branch.slots if islands or Operator.HILL_CLIMB in branch.operators else min(1, branch.slots)
-        for branch in branches
-    )
-    return 1 + settings.generations * each
-
-
-def _of_evaluators(settings: Settings) -> Iterator[Kind]:
-    pool, generations = settings.evaluator_pool, settings.evaluator_generations
-    if settings.evaluator == "zero-shot":
-        yield Kind(
-            role="evaluator-writer", what="first evaluator", calls=(1, ATTEMPTS), batches=1, reply="evaluator"
-        )
-    if settings.evaluator != "evolve":
-        return
-    yield Kind(role="evaluator-writer", what="first evaluator", calls=(pool, pool), batches=1, reply="evaluator")
-    moves = (settings.generations - 1) // settings.evaluator_every if settings.evaluator_every else 0
-    again = moves * max(1, generations - 1)    # generations of evaluators in all moves
-    revisions, attacks = pool * (generations - 1 + again), settings.evaluator_attacks * (1 + moves)
-    if revisions or attacks:
-        yield Kind(
-            role="evaluator-writer", what="evaluator revision", calls=(revisions, revisions + attacks),
-            batches=max(1, generations - 1 + again),
-            reply="evaluator-patch" if settings.reply == "patch" else "evaluator",
-        )
-    if ATTACKER in models_of(settings):
-        yield Kind(
-            role=ATTACKER, what="attack on the evaluator", calls=(1, 1 + moves + attacks), batches=1 + moves
-        )
-    votes = settings.evaluator_judges * (generations + again)
-    yield Kind(role="judge", what="vote", calls=(votes, votes), batches=generations + again, reply="vote")
 
 
 # --------------------------------------------------------------------------------------------- how large they are

@@ -34,7 +34,8 @@ from .terminal_ui import run_and_watch
 from .voting import asks_here, desk, display_for
 
 if TYPE_CHECKING:
-    from ..app.estimate import Estimate, EstimatedCalls, Expected
+    from ..app.estimate import Estimate, EstimatedCalls
+    from ..app.past_runs import Expected
     from .comparison import Planned
 
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay

@@ -77,8 +77,8 @@ class _Run:
         self.lag = 1000 * np.linalg.norm(np.asarray(trajectory["waypoint_pos"], dtype=float) - self.eef, axis=1)
         self.unseen = np.asarray(trajectory["unseen_s"], dtype=float)
         grip = np.asarray(trajectory["actions"], dtype=float).reshape(-1, 7)[:, 6]
-        told = np.maximum.accumulate(np.where(grip != 0.0, np.arange(len(grip)), -1))     # 0 keeps the last command
-        self.closing = np.concatenate([(told >= 0) & (grip[told] > 0), [False]])[: len(self.eef)]
+        last = np.maximum.accumulate(np.where(grip != 0.0, np.arange(len(grip)), -1))     # 0 keeps the last command
+        self.closing = np.concatenate([(last >= 0) & (grip[last] > 0), [False]])[: len(self.eef)]
         self.status = np.asarray(trajectory.get("phase_status", []), dtype=float).ravel()
         self.opening = ~self.closing
         self.descending = np.concatenate([[False], np.diff(self.eef[:, 2]) < -0.0005])

@@ -222,7 +222,7 @@ class Phases:
         self._leg: Leg | None = None
         self._legs: list[Leg] = []      # that follow it
         self._direction = np.zeros(3)
-        self._open_m = float(state.gripper_qpos[0])     # of the fingers when they were told to close
+        self._open_m = float(state.gripper_qpos[0])     # of the fingers when they got the command to close
         self._time_s, self._waited, self._interrupted, self._still = 0.0, 0, 0, 0
         self._touched, self._met, self._closing = 0, False, False
         self.status = DONE
@@ -360,7 +360,7 @@ class Phases:
         return self._late(command, state, far) if self._waited * self._period_s > self._part.settle_s else None
 
     def _stuck(self, state: ArmState) -> bool:
-        """Whether fingers that were told to close are as open as before."""
+        """Whether fingers with the command to close are as open as before."""
         command = self._command
         closing = command is not None and command.phase is Phase.GRASP
         return closing and bool(state.gripper_qpos[0] > self._open_m - FREE_M)

@@ -125,14 +125,12 @@ class ClusterLink:
     async def __aenter__(self) -> Self:
         """Connect. Raises UsageError if no cluster answers at the address."""
         await self._require_listener()
-        for tries_left in reversed(range(CONNECT_TRIES)):
-            try:
+        for _ in range(CONNECT_TRIES - 1):
+            with suppress(_HeadFailed):
                 await self._connect()
                 return self
-            except _HeadFailed:
-                if not tries_left:
-                    raise
-        raise AssertionError("unreachable")
+        await self._connect()
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         """End the gateway."""

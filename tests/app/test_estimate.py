@@ -5,17 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memento.app.estimate import (
-    Estimate,
-    EstimatedCalls,
-    PastRun,
-    PastTime,
-    as_json,
-    estimate,
-    expected_from,
-    kinds_of,
-    past_runs,
-)
+from memento.app.estimate import Estimate, EstimatedCalls, as_json, estimate
+from memento.app.estimated_calls import kinds_of
+from memento.app.past_runs import PastRun, PastTime, expected_from, past_runs
 from memento.cli.new_run import describe_estimate, describe_estimates
 from memento.core.errors import UsageError
 from memento.core.events import ProposalMade, RunStarted

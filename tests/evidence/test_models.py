@@ -97,7 +97,7 @@ def test_the_report_compares_the_models_and_splits_the_variance(tmp_path: Path) 
 
 
 def test_models_of_an_experiment_and_single_runs_are_split_too(tmp_path: Path) -> None:
-    """Each model of `models` has a p_0 and an evaluator of its own, so F is no quantity there."""
+    """Each model of `models` has a separate p_0 and evaluator, so F is no quantity there."""
     folder = comparison(tmp_path / "c", methods=["memento"], models=["offline", "openai:gpt-5.2"])
     table = variances(find(load_comparison(folder)))
     assert table is not None
