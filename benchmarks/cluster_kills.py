@@ -41,6 +41,7 @@ class ClusterKilling(Killing):
     """Repeats one recorded run on a cluster, and kills its nodes or its controller meanwhile."""
 
     survived = (RAYLET, NODE)
+    most_losses = MOST_KILLS
 
     def __init__(self, folder: Path, cluster: RayCluster, *, seed: int, settings: Sequence[str] = SETTINGS) -> None:
         super().__init__(folder, seed=seed, settings=settings)

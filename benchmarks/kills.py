@@ -51,6 +51,7 @@ from ..core.events import (
 from ..core.values import JSON
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import Entry, RunStore
+from ..runtime.rollouts.pool import KILLED_TRIES
 from .processes import GONE_S, left_of, levels
 
 TARGETS = ("controller", "worker", "zygote", "everything")
@@ -144,10 +145,12 @@ class Tally:
 class Killing:
     """Repeats one recorded run in `folder` and kills the given targets meanwhile.
 
-    `machines` are the flags for where programs run, `survived` the targets whose loss does not end a controller.
+    `machines` are the flags for where programs run, `survived` the targets whose loss does not end a controller, and
+    `most_losses` bounds them: whichever task they hit, it is done.
     """
 
     survived: tuple[str, ...] = ("worker", "zygote")
+    most_losses = KILLED_TRIES - 1
 
     def __init__(self, folder: Path, *, seed: int, settings: Sequence[str] = SETTINGS) -> None:
         self._folder = folder
@@ -169,28 +172,38 @@ class Killing:
         self._whole = tuple(entry.fact for entry in self._entries("whole"))
 
     def disturb(self, name: str, targets: Callable[[], str], *, kills: int) -> int:
-        """One repetition with at most `kills` kills. Returns the number of kills."""
+        """One repetition with at most `kills` kills. Returns the number of kills.
+
+        Raises RuntimeError for a controller that gives up again when it is resumed, and TimeoutError for one that
+        does not end.
+        """
         self.tally.runs += 1
-        done, seen = 0, set[int]()
+        done, lost, stuck, seen = 0, 0, False, set[int]()
         process = self._start("run", "--replay", "tape", "--name", name)
         while True:
-            ended = self._waited(process, seen, deadline_s=LIFE_S if done >= kills else self._delay_s())
+            spared = done >= kills or lost >= self.most_losses
+            ended = self._waited(process, seen, deadline_s=LIFE_S if spared else self._delay_s())
             if ended == 0:
                 break
             if ended is not None:
+                if stuck:
+                    raise RuntimeError(f"the run {name} cannot go on: {self._errors()}")
                 self.tally.gave_up += 1
-            elif done >= kills:
+                lost, stuck = 0, True
+            elif spared:
                 kill_all({process.pid, *seen})
                 raise TimeoutError(f"the run {name} does not end")
             else:
                 target = targets()
                 if not self._kill(process, target, seen):
                     continue
-                done += 1
+                done, stuck = done + 1, False
                 self.tally.kills[target] += 1
                 self.tally.stages[self._stage(name)] += 1
                 if target in self.survived:
+                    lost += 1
                     continue
+                lost = 0
                 process.communicate(timeout=GONE_S)
             process = self._onward(name)
         self.tally.left += len(left_of(seen))
@@ -271,7 +284,11 @@ class Killing:
 
     def _finish(self, process: "subprocess.Popen[str]") -> None:
         if process.wait(timeout=LIFE_S) != 0:
-            raise RuntimeError((self._folder / "errors.txt").read_text()[-2000:])
+            raise RuntimeError(self._errors())
+
+    def _errors(self) -> str:
+        """The last errors that the controllers printed."""
+        return (self._folder / "errors.txt").read_text()[-2000:]
 
 
 def measure(*, kills: int, seed: int, targets: Sequence[str] = TARGETS, settings: Sequence[str] = SETTINGS) -> Tally:

@@ -21,11 +21,12 @@ from ...core.variables import hint
 from . import worker_messages as messages
 from .fault_text import simulator_fault
 from .limits import DEFAULT_LIMITS, Limits
-from .worker_handle import WorkerHandle, WorkerLost
+from .worker_handle import ENDED, WorkerHandle, WorkerLost
 
 _log = structlog.get_logger("memento.rollouts")
 
 TRIES: Final = 2            # of a task
+KILLED_TRIES: Final = 3     # of a task whose worker or warm process ended, as by a SIGKILL from outside
 STARTS: Final = 5           # of a worker, before it counts as one that cannot start
 START_PAUSE_S: Final = 0.1  # before the second of them; it doubles
 WARM_AFTER_S: Final = 1.0   # without a task, as while the first prompt is out
@@ -243,15 +244,20 @@ class ProcessPool:
     # ------------------------------------------------------------------------------------ workers
 
     async def _call(self, message: messages.Message, program: Program, order: str) -> messages.Message:
-        """Have a worker do this; if the first try failed and not by the program's fault, once more on a fresh one."""
+        """Have a worker do this; where it failed and not by the program's fault, once more on a fresh one.
+
+        A process that ended gets one more try than one that was late: the cause can be outside of the machine's work.
+        """
         slot = await self._acquire()
         try:
-            lost = ""
-            for attempt in range(TRIES):
+            lost, tries, attempt = "", TRIES, 0
+            while attempt < tries:
+                attempt += 1
                 try:
                     answer = await self._try(slot, message, program, order)
                 except WorkerLost as error:
                     lost, answer = str(error), {}
+                    tries = KILLED_TRIES if lost.startswith(ENDED) else tries
                     continue
                 if "done" in answer:
                     done: messages.Message = answer["done"]
@@ -260,15 +266,17 @@ class ProcessPool:
                     raise StoreError(answer["refused"])
                 await self._empty(slot)
                 lost = answer["failed"]["fault"]["message"] if "failed" in answer else "it was overdue"
-                if attempt + 1 == TRIES and "overdue" in answer:   # the program is a sleeper, the machine is not loaded
-                    overdue: messages.Message = answer["overdue"]
-                    return overdue
-            return await self._given_up(slot, message, order, lost, answer.get("failed"))
+                tries = KILLED_TRIES if "killed" in answer else tries
+                if attempt == tries and "failed" not in answer:    # a sleeper, or it ends the process that guards it
+                    [blamed] = answer.values()
+                    return dict(blamed)
+            return await self._given_up(slot, message, order, lost, answer.get("failed"), attempt)
         finally:
             self._release(slot)
 
     async def _given_up(
-        self, slot: _Slot, message: messages.Message, order: str, lost: str, failed: messages.Message | None
+        self, slot: _Slot, message: messages.Message, order: str, lost: str,
+        failed: messages.Message | None, tries: int,
     ) -> messages.Message:
         """The answer to a task in which the simulator failed for the last time. Raises RolloutError without one.
 
@@ -289,7 +297,7 @@ class ProcessPool:
                 return failed or messages.episode_message(messages.unrecorded(message, fault))
             lost = f"the simulator fails without a program, too, as soon as an episode begins: {broken}"
             lost += hint(broken, os.environ)
-        raise RolloutError(f"{message['do']} {order} failed {TRIES} times: {lost}")
+        raise RolloutError(f"{message['do']} {order} failed {tries} times: {lost}")
 
     async def _why_broken(self, slot: _Slot, split: str) -> str:
         """Why the simulator does not work at all, as a program that does nothing shows; "" if it does."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,8 @@ zygote.main()
 class ProgramFailed(Exception):
     """The program failed as described by `fault`. It becomes data, never an error of MEMENTO."""
 
+    answer: ClassVar[str] = "done"      # the kind of answer that a worker gives to its task
+
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
         self.fault = fault
@@ -74,6 +76,14 @@ class ProgramFailed(Exception):
 
 class ProgramOverdue(ProgramFailed):
     """It failed by sleeping or because of a loaded machine. The second time it counts as the program's fault."""
+
+    answer = "overdue"
+
+
+class GuardLost(ProgramOverdue):
+    """It ended together with its warm process, which somebody else can have killed: the third time it is at fault."""
+
+    answer = "killed"
 
 
 class Aborted(Exception):
@@ -381,9 +391,9 @@ class ProgramProcess:
         except LauncherBroken as error:
             if not self._hardened:
                 raise
-            # The cause is unclear: as with a wall-clock limit, the program is blamed if it happens again.
+            # The cause is unclear: as with a wall-clock limit, the program is blamed if it happens again and again.
             message = "its process ended together with the one that guards it"
-            raise ProgramOverdue(Fault(kind=FaultKind.CRASHED, message=message)) from error
+            raise GuardLost(Fault(kind=FaultKind.CRASHED, message=message)) from error
         finally:
             self._channel.close()
 

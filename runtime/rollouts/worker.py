@@ -291,7 +291,7 @@ class Worker:
                 ended = self._steps_of(environment, _acting(policy, environment, request))
                 report = policy.report()
         except ProgramFailed as error:
-            fault, answer = error.fault, "overdue" if isinstance(error, ProgramOverdue) else "done"
+            fault, answer = error.fault, error.answer
             report, ended = policy.reported, "fault"
         except SimulatorFailed as error:
             fault, answer = simulator_fault(str(error)), "failed"
@@ -364,7 +364,7 @@ class Worker:
                 seed=derive_seed(int(request["seed"]), "evaluator"),
             )
         except ProgramOverdue as error:
-            return {"overdue": messages.score_message(failed_score(error.fault))}
+            return {error.answer: messages.score_message(failed_score(error.fault))}
         return {"done": messages.score_message(score)}
 
     def _environment(self, split: str) -> Environment:

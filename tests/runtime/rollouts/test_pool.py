@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from memento.agents.rollout_agents import scored
+from memento.benchmarks.processes import levels, parents
 from memento.core.errors import RecordingLost, RolloutError
 from memento.core.ports import ProbeTask
 from memento.core.recording_file import load_recording
 from memento.core.values import FaultKind
 from memento.runtime.rollouts import worker_messages as messages
-from memento.runtime.rollouts.pool import ProcessPool
+from memento.runtime.rollouts.pool import KILLED_TRIES, ProcessPool
 from memento.runtime.rollouts.worker_handle import common_kernels, worker_environment
 
 from ...conformance.pool import ENDLESS, HALF, LOOPING, task
@@ -190,15 +191,36 @@ async def test_cancelling_a_hung_simulator_replaces_its_worker(make_pool, tmp_pa
         assert workers_of(os.getpid()) != worker
 
 
-async def test_kill_9_of_a_worker_in_the_middle_of_an_episode(make_pool):
+@pytest.mark.parametrize("depth", [0, 1], ids=["worker", "warm process"])
+async def test_an_episode_survives_the_kills_of_its_processes(make_pool, depth):
     slow = hostile.policy("time.sleep(0.05)\nreturn [0.1, 0, 0]")
     async with make_pool() as pool:
         rolling = asyncio.create_task(pool.roll(task(slow)))
-        await asyncio.sleep(0.3)
-        [worker] = workers_of(os.getpid())
-        os.kill(worker, signal.SIGKILL)
+        killed = [await kill_9(depth) for _ in range(KILLED_TRIES - 1)]
         assert (await rolling).success
-        assert workers_of(os.getpid()) != [worker]
+        assert len({*killed}) == KILLED_TRIES - 1
+
+
+async def test_a_program_that_always_ends_with_the_process_that_guards_it_is_at_fault(make_pool):
+    async with make_pool() as pool:
+        rolling = asyncio.create_task(pool.roll(task(hostile.policy("time.sleep(0.05)\nreturn [0.1, 0, 0]"))))
+        for _ in range(KILLED_TRIES):
+            await kill_9(1)
+        fault = (await rolling).fault
+    assert fault is not None and fault.kind is FaultKind.CRASHED and "guards it" in fault.message
+
+
+async def kill_9(depth: int) -> int:
+    """Kill the only worker, or its warm process, as soon as a program has taken a few steps."""
+    def found():
+        return [level for worker in workers_of(os.getpid()) for level in ({worker}, *levels(worker))]
+
+    await until(lambda: len(found()) == 3, 20)
+    await asyncio.sleep(0.15)
+    [victim] = found()[depth]
+    os.kill(victim, signal.SIGKILL)
+    await until(lambda: victim not in parents())
+    return victim
 
 
 @pytest.mark.slow
@@ -272,7 +294,7 @@ import asyncio, pathlib
 from memento.tests.support import hostile
 from memento.core.ports import RollTask
 from memento.runtime.rollouts.limits import Limits
-from memento.runtime.rollouts.pool import ProcessPool
+from memento.runtime.rollouts.pool import KILLED_TRIES, ProcessPool
 
 async def main():
     limits = Limits(step_cpu_s=1000, start_cpu_s=1000, step_wall_s=1000)
