@@ -13,8 +13,8 @@ from ..search.gate import GateTerms
 from ..search.hardening import AttackTerms
 from ..search.memento import GenerationBudget
 from ..search.options import SearchOptions
+from ..search.rollout_plan import FreshPlan, RolloutPlan
 from ..search.sequencer import KEEPERS, RunPlan
-from ..search.trials import FreshPlan, RolloutPlan
 from ..settings import ATTACKER, Settings
 from .budgets import models_of
 from .required import twin_of

@@ -28,7 +28,7 @@ from ..domains import load as load_domain
 from ..memory.lookup import Policy, find
 from ..memory.store import RunStore
 from ..runtime.supervisor import Replay
-from ..search.trials import RolloutPlan
+from ..search.rollout_plan import RolloutPlan
 from ..search.what_if import Known, OrderBefore, shown_less
 from ..settings import Settings
 from ..settings.what_if import asking_settings, changed_settings

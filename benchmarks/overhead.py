@@ -53,8 +53,8 @@ from ..runtime.prompts import PromptFolder
 from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane, Supervisor
 from ..search.memento import GenerationBudget
+from ..search.rollout_plan import RolloutPlan
 from ..search.sequencer import KEEPERS, RunPlan, Sequencer
-from ..search.trials import RolloutPlan
 
 IN_FLIGHT = (16, 32, 64)
 LATENCY_S = 1.0

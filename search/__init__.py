@@ -16,6 +16,7 @@
     paired            the paired test of two programs on common seeds
     random_search     random search: independent programs from the initial prompt, the best of them kept
     revolve           REvolve, adapted to policies: islands of programs, bred by crossover and macro-mutation
+    rollout_plan      how every candidate of a stage is evaluated: its episodes with common seeds, and fresh ones
     rounds            search in rounds: a generation's proposals are requested together
     selection         the state of the memetic search and its selection: accepts, branch winners, the elite
     sequencer         the sequencer joins the stages of a run: p_0 and its rollouts T_0, evaluator, policy search

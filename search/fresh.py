@@ -18,7 +18,8 @@ from ..core.events import EliteChosen, EliteConfirmed, Order
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, FreshRecord, Ranked
 from .paired import sign_flip
-from .trials import FreshPlan, RolloutPlan, Trial, Trials, evaluated
+from .rollout_plan import FreshPlan, RolloutPlan
+from .trials import Trial, Trials, evaluated
 
 # ---------------------------------------------------------------------------------------- the stream and its records
 

@@ -24,8 +24,9 @@ from .meetings import SearchState, elect, follow_meeting
 from .memento import EliteKeeper, GenerationBudget
 from .options import CHALLENGE, PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended
+from .rollout_plan import RolloutPlan
 from .selection import Search, outputs
-from .trials import RolloutPlan, Trials, chained
+from .trials import Trials, chained
 
 ISOLATION = 0.6
 """The share of the budget before which no program migrates.

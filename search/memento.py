@@ -36,6 +36,7 @@ from . import tuning, tuning_older
 from .meetings import elect, follow_meeting, followed, start_afresh
 from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended
+from .rollout_plan import RolloutPlan
 from .selection import (
     Ahead,
     Search,
@@ -53,7 +54,7 @@ from .selection import (
     remembered,
     select_elite,
 )
-from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
+from .trials import Trial, Trials, brief_of, chained, derived, failed, trial_of
 from .tried import BESIDE, not_chosen, of_lineage
 from .tuning_values import Learned, TuningUnderWay
 

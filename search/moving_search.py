@@ -15,8 +15,9 @@ from ..core.values import CandidateState, EvaluatorCandidate, Score
 from .memento import EliteKeeper, GenerationBudget
 from .moving import MoveRecordings, Moves, SuccessorVerdict, judged, mean_under, under
 from .options import PLAIN, SearchOptions
+from .rollout_plan import RolloutPlan
 from .selection import Search, front_with, remembered
-from .trials import RolloutPlan, Trials
+from .trials import Trials
 from .tried import replaced
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from ..core.seeds import derive_seed
 from ..core.values import Focus
-from .trials import RolloutPlan
+from .rollout_plan import RolloutPlan
 
 Dealing = Literal["equal", "ucb"]
 """How the slots of a generation are dealt to islands: in turn, or by upper confidence bounds."""

@@ -13,9 +13,10 @@ from ..core.values import CandidateState, Operator
 from .meetings import SearchState, elect, follow_meeting, followed, tried
 from .options import kept_free
 from .outcomes import branch_ended, elite_changed, search_ended
+from .rollout_plan import RolloutPlan
 from .rounds import fitter
 from .selection import best_of, falls_behind
-from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_of
+from .trials import Trial, Trials, bound, brief_of, chained, trial_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,9 @@ from ..core.values import CandidateState, Operator
 from .meetings import SearchState, elect, follow_meeting, followed, tried
 from .options import PLAIN, SearchOptions, affordable, is_spent
 from .outcomes import branch_ended, elite_changed, search_ended
+from .rollout_plan import RolloutPlan
 from .selection import best_of, falls_behind
-from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_of
+from .trials import Trial, Trials, bound, brief_of, chained, trial_of
 
 P = TypeVar("P")
 

@@ -21,10 +21,11 @@ from .moving_search import MovingKeeper, Rescoring, RescoringKeeper, after_move
 from .options import PLAIN, SearchOptions
 from .random_search import RandomKeeper
 from .revolve import Revolve
+from .rollout_plan import RolloutPlan
 from .rounds import Calibration, Eureka, RoundsKeeper, Rule, ZeroShot
 from .selection import Search
 from .stages import FinalKeeper, InitialKeeper, score_baseline, split_of
-from .trials import RolloutPlan, chained, success_rate
+from .trials import chained, success_rate
 
 # The keeper of each search method, by the method's name.
 

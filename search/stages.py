@@ -32,7 +32,8 @@ from ..core.values import (
     Rejection,
     is_service_failure,
 )
-from .trials import RolloutPlan, Trial, Trials
+from .rollout_plan import RolloutPlan
+from .trials import Trial, Trials
 from .tried import extended
 
 ATTEMPTS = 5  # at a first policy that works, before the run gives up

@@ -23,68 +23,12 @@ from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
 from ..core.values import Ancestor, CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
+from .rollout_plan import RolloutPlan
 from .tried import course_of, extended, inherited
 
 S = TypeVar("S")
 
 KNOWN = 1000    # the latest programs whose episodes are remembered: bounds memory, changes no result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreshPlan:
-    """The fresh episodes of a search: pairs of a challenge, episodes of the last choice, starts of a perfect elite.
-
-    0 is none of them, as in the paper. Their seeds derive from `seed`. By rules of version 1 to 6 a challenge is not
-    `sequential`: all its episodes are rolled out, and each generation has others.
-
-    `first` is the number of their first episode in its environment: after those of the search, since the number, too,
-    decides what an episode is, such as its kitchen. By rules of version 1 to 7 it is 0, so that a start on which a
-    program failed was another episode, in such an environment, once it was one of the search's. By the same rules a
-    challenger that does as the elite in every pair loses; with `alike_by_search` the search's episodes decide.
-    """
-
-    seed: int = 0
-    confirm: int = 0
-    choice: int = 0
-    starts: int = 0
-    sequential: bool = True
-    first: int = 0
-    alike_by_search: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RolloutPlan:
-    """How every candidate of a stage is evaluated: N_roll episodes with common seeds, then scored.
-
-    Episode e of every candidate uses `seeds[e]` (common random numbers), so that candidates differ by
-    their code alone. Its number in its environment is `numbers[e]`, or e without any. Without an `evaluator` episodes
-    are only rolled out. With `racing`, a method that needs only the winner may prune a candidate that cannot win any
-    more. With `duplicates`, a program that was proposed before takes that one's episodes over.
-    """
-
-    split: str  # of the run's environments: "search", or one of `stages.split_of`
-    seeds: tuple[int, ...]
-    evaluator: Program | None
-    racing: bool = False
-    duplicates: bool = False
-    has_success: bool = True  # False: the task has no success predicate, so that S does not exist
-    fitness: str = ""  # what the evaluator measures, for prompts
-    episodes: int | None = None  # the most episodes that the stage may order; None: no budget of episodes
-    practice: int = 0  # episodes in which one proposal may try drafts, which a budget of episodes counts as well
-    fresh: FreshPlan = FreshPlan()
-    island: int = 0  # whose candidates are evaluated, from 1; 0 in a search that has only one
-    numbers: tuple[int, ...] = ()
-    version: int = 1  # of the evaluator
-
-    def number_of(self, place: int) -> int:
-        """The number of an episode in its environment and in the ids of its orders."""
-        return self.numbers[place] if self.numbers else place
-
-    def place_of(self, number: int) -> int | None:
-        """The place of the episode with this number; None without such an episode."""
-        if self.numbers:
-            return self.numbers.index(number) if number in self.numbers else None
-        return number if number < len(self.seeds) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from ..core.programs.constants import Constant, tunable_constants, with_values
 from ..core.seeds import derive_seed
 from ..core.text import counted
 from ..core.values import CandidateState, Fault, FaultKind, Program, TunedConstant
-from .trials import RolloutPlan
+from .rollout_plan import RolloutPlan
 from .tuning_search import FEW, CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
 from .tuning_values import (
     Learned,

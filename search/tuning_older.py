@@ -16,7 +16,7 @@ from ..core.programs.program_text import MAX_SUMMARY
 from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.values import CandidateState, Fault, Program, TunedConstant
-from .trials import RolloutPlan
+from .rollout_plan import RolloutPlan
 from .tuning_search import CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
 from .tuning_values import (
     PARTS,

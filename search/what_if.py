@@ -22,7 +22,8 @@ from ..core.keeper import Decision, Keeper
 from ..core.order_ids import draw_id, slot_of
 from ..core.programs.program_text import digest
 from ..core.values import CandidateState, Program
-from .trials import RolloutPlan, Step, Trials, brief_of, chained, failed, trial_of
+from .rollout_plan import RolloutPlan
+from .trials import Step, Trials, brief_of, chained, failed, trial_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

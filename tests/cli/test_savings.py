@@ -20,8 +20,8 @@ from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 from memento.tui.lines import lines_of
 from memento.tui.live_view import LiveView
 from memento.tui.snapshot import RunSnapshot, search_slots

@@ -25,8 +25,8 @@ from memento.evidence.records import RunRecord, read_record
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play

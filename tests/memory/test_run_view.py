@@ -37,8 +37,8 @@ from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play

@@ -26,8 +26,8 @@ from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Agent, Lane, Supervisor
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..support.services import Act, serving
 from .asking import client

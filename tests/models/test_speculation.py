@@ -26,8 +26,8 @@ from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from .text_search import ByOperator, HashPool, Log, shelf_program
 

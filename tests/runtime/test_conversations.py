@@ -30,8 +30,8 @@ from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World
 

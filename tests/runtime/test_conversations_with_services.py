@@ -33,8 +33,8 @@ from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..models.asking import DIALECT, KEY, client
 from ..support import ON_PATH

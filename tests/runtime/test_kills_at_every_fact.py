@@ -66,8 +66,8 @@ from memento.search.gate import Gated, GateTerms
 from memento.search.hardening import AttackTerms
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import FreshPlan, RolloutPlan
 
 from ..support.keeper_world import Differing, Sound, Succeeding, World
 from ..support.supervised import Doer, Log

@@ -40,8 +40,8 @@ from memento.runtime.prompts import PromptFolder
 from memento.runtime.supervisor import Agent, Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World
 from ..support.prompt_samples import BRIEF, Scripted, judge_order, propose_evaluator

@@ -29,8 +29,8 @@ from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World
 from ..support.supervised import Doer, Log

@@ -30,8 +30,8 @@ from memento.core.values import Episode, Examination, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search.memento import GenerationBudget
 from memento.search.options import dealt
+from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import FreshPlan, RolloutPlan
 
 from ..support.keeper_world import Repeating, World, play
 

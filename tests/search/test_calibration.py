@@ -19,8 +19,8 @@ from memento.core.programs.constants import worth
 from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
 from memento.search.memento import GenerationBudget
 from memento.search.options import PLAIN, SearchOptions
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import CALL, play
 

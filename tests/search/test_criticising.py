@@ -25,8 +25,8 @@ from memento.search.criticising import Criticising, worst
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import Sound, play
 

@@ -29,8 +29,8 @@ from memento.core.values import CandidateState, Operator, Program, Score
 from memento.search.fresh import LEVEL, contenders, looks_of, next_length, verdict
 from memento.search.memento import GenerationBudget
 from memento.search.paired import sign_flip
+from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import FreshPlan, RolloutPlan
 
 from ..support.keeper_world import Repeating, play
 from ..support.pools import read, searched

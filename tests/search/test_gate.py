@@ -31,8 +31,8 @@ from memento.search.criticising import Criticising
 from memento.search.gate import Gated, GateTerms, clearly_below, why_stopped
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import Repeating, Sound, play
 

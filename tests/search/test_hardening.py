@@ -38,8 +38,8 @@ from memento.core.values import (
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms, HardeningKeeper
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import CALL, Sound, play
 

@@ -21,8 +21,8 @@ from memento.core.events import (
 from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper, GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.selection import best_of
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World, play
 

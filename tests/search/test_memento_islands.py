@@ -31,8 +31,8 @@ from memento.runtime.supervisor import Replay
 from memento.search.islands import ISOLATION, IslandTally, by_confidence, in_turn, shares_of, spread
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import FreshPlan
 from memento.search.sequencer import KEEPERS
-from memento.search.trials import FreshPlan
 
 from ..support.keeper_world import Repeating, play
 from ..support.searches import PLAN, initial, seeds

@@ -25,7 +25,7 @@ from memento.core.values import Call, CandidateState, Document, Episode, Fault, 
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper, GenerationBudget
 from memento.search.options import SearchOptions
-from memento.search.trials import RolloutPlan
+from memento.search.rollout_plan import RolloutPlan
 
 CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))
 PLAN = RolloutPlan(split="search", seeds=(5, 6), evaluator=Program("E*"), racing=True)

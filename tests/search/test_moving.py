@@ -47,8 +47,8 @@ from memento.search.hardening import AttackTerms
 from memento.search.memento import GenerationBudget
 from memento.search.moving import CLOSE, FAILURES, MoveRecordings, Moves, drawn, judged, under
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import FreshPlan, RolloutPlan
 from memento.search.tried import replaced
 
 from ..support.keeper_world import Differing, Succeeding, World, play

@@ -19,8 +19,8 @@ from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
 from memento.search.memento import GenerationBudget
 from memento.search.random_search import RandomKeeper
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World, play
 

@@ -25,8 +25,8 @@ from memento.core.values import CandidateState, Operator, Program, Score
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.revolve import CAPACITY, ISLANDS
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, climbing, uncrossed
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World, play
 

@@ -44,9 +44,9 @@ from memento.core.values import (
 from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget, EvaluatorKeeper, majority
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.search.stages import score_baseline
-from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World, play
 

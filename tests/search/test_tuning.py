@@ -26,7 +26,7 @@ from memento.core.values import CandidateState, Fault, FaultKind, Operator, Prog
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper, GenerationBudget
 from memento.search.options import SearchOptions
-from memento.search.trials import FreshPlan, RolloutPlan
+from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.tuning import DUEL, LEAST_FIRST, VECTORS, Tuning, begun
 from memento.search.tuning_values import Learned, f_ratio, in_words
 

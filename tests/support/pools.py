@@ -30,8 +30,8 @@ from memento.core.events import (
 from memento.core.values import Call, Document, Episode, Examination, Fault, FaultKind, Program, Score
 from memento.memory.run_view import view_of_facts
 from memento.search.memento import GenerationBudget
+from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import FreshPlan, RolloutPlan
 
 CALL = Call(model="pool", prompt=Document("?"), reply=Document("!"))
 FOLDER = Path(__file__).parent.parent / "data" / "pools"

@@ -7,8 +7,8 @@ from memento.core.events import Roll
 from memento.core.values import CandidateState, Operator, Program, Score
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
+from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS
-from memento.search.trials import RolloutPlan
 
 from .keeper_world import Repeating
 
