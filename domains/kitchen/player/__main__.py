@@ -135,11 +135,13 @@ def link_of(environment: Mapping[str, str]) -> Link:
 
 FIRST_SEQUENCE = 0
 LOOK_S = 0.5        # period of the check that the client is alive
+OPEN_S = 300.0      # a client that has not connected by then is gone: it gives a player as long to start
 
 
 def main(arguments: list[str], environment: dict[str, str]) -> int:
     """Play until the client disconnects. Returns the exit code."""
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    connected = threading.Event()
+    threading.Thread(target=_end_with, args=(os.getppid(), connected), daemon=True).start()
     given, _ = _parser().parse_known_args(arguments)
     try:
         player = _player(given.recordings, screen=(given.width, given.height))
@@ -152,13 +154,18 @@ def main(arguments: list[str], environment: dict[str, str]) -> int:
         return 2
     event, sequence = player.event(), FIRST_SEQUENCE
     while (action := link.exchange(_message(event, sequence))) is not None:
+        connected.set()
         event, sequence = player.perform(action), int(action.get("sequenceId", sequence))
     return 0
 
 
-def _end_with(client: int) -> None:
-    """Exit when the client has ended. If the client dies before it opens its pipe, the player would wait forever."""
-    while os.getppid() == client:
+def _end_with(client: int, connected: threading.Event) -> None:
+    """Exit when the client has ended. If the client dies before it opens its pipe, the player would wait forever.
+
+    A client that died before this process asked for its parent is noticed by the time.
+    """
+    until_s = time.monotonic() + OPEN_S
+    while os.getppid() == client and (connected.is_set() or time.monotonic() < until_s):
         time.sleep(LOOK_S)
     os._exit(1)
 

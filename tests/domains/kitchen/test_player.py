@@ -152,11 +152,13 @@ def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: 
         os.mkfifo(path)
     client = start_process(
         ["sh", "-c", f"'{build(tmp_path)}' & echo $!; exec sleep 600"], stdout=subprocess.PIPE,
-        env={**os.environ, **pipes},
+        env={**os.environ, **pipes, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert client.stdout is not None
     pid = int(client.stdout.readline())
-    time.sleep(2.0)     # until the player waits at the pipe
+    until = time.monotonic() + 60.0
+    while len([*Path(f"/proc/{pid}/task").iterdir()]) < 2 and time.monotonic() < until:  # with the one that watches
+        time.sleep(0.05)
     assert alive(pid)
     client.kill()
     client.wait(10)
