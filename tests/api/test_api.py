@@ -65,6 +65,7 @@ def test_the_examples_leave_a_finished_run(names: dict[str, Any]) -> None:
     assert elite.id in (names["folder"] / names["page"]).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_examples_evaluate_a_candidate_and_a_text(names: dict[str, Any]) -> None:
     assert (names["found"].policy, names["found"].per_episode[0].ended_by) == ("a program text", "horizon")
 
@@ -163,6 +164,7 @@ def test_public_names_are_listed_and_documented() -> None:
         memento.rum  # noqa: B018 - the access is what is tested
 
 
+@pytest.mark.slow
 def test_a_policy_that_is_too_slow_fails_its_episodes() -> None:
     slow = "class FrankaPolicy:\n    def reset(self):\n        pass\n\n    def compute_action(self, obs):\n" \
            "        sum(range(200_000))\n        return [0.0] * 7\n"

@@ -94,6 +94,7 @@ def test_a_full_disk_ends_a_run_with_one_sentence_and_loses_nothing(small_disk: 
     assert '"status": "done"' in result
 
 
+@pytest.mark.slow
 async def test_a_trajectory_that_finds_no_room_is_a_sentence_and_no_retry(tmp_path: Path) -> None:
     """/dev/full refuses every byte with ENOSPC, wherever a disk cannot be mounted too."""
     domain = load("hanoi-kinematic")

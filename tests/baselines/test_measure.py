@@ -22,6 +22,7 @@ class FrankaPolicy:
 """
 
 
+@pytest.mark.slow
 async def test_an_agent_is_measured_as_a_program_is(tmp_path: Path) -> None:
     settings = build(BaselineArguments(
         domain="hanoi-kinematic", steps=1, seed=0, salt=SALT, flags=FLAGS, assignments=ASSIGNMENTS, episodes=3,

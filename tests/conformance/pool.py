@@ -80,6 +80,7 @@ class PoolContract:
             assert all(np.array_equal(left[name], right[name]) for name in (*left, *right))
         assert len({arrays["action"].tobytes() for arrays in one_arrays}) == 4, "episodes with different seeds differ"
 
+    @pytest.mark.slow
     async def test_every_call_gets_its_own_answer(self, open_pool: OpenPool) -> None:
         async with open_pool(2) as pool:
             episodes = await asyncio.gather(*(pool.roll(task(hostile.GOOD, number)) for number in range(8)))
@@ -113,6 +114,7 @@ class PoolContract:
         async with open_pool(1, folder="calm") as pool:
             assert timeless(episode) == timeless(await pool.roll(task(hostile.GOOD)))
 
+    @pytest.mark.slow
     async def test_a_simulator_that_fails_for_every_program_is_an_error_and_the_pool_goes_on(
         self, open_pool: OpenPool
     ) -> None:
@@ -135,6 +137,7 @@ class PoolContract:
         )
         assert idle.fault is None and examination.valid
 
+    @pytest.mark.slow
     async def test_a_simulator_whose_process_ends_where_a_policy_goes_is_a_fault_without_a_recording(
         self, open_pool: OpenPool
     ) -> None:
@@ -161,6 +164,7 @@ class PoolContract:
             invalid = await pool.examine(BROKEN, episodes)
             assert not invalid.valid and invalid.fault.kind is FaultKind.INVALID_RESULT
 
+    @pytest.mark.slow
     async def test_probes_are_recorded_the_same_on_any_number_of_workers(
         self, open_pool: OpenPool, tmp_path: Path
     ) -> None:
@@ -186,6 +190,7 @@ class PoolContract:
         assert [score.metrics["rows"] for score in scores] == [6, 9, 9]
         assert not any(actions[1]) and any(actions[2])
 
+    @pytest.mark.slow
     async def test_a_disturbed_policy_acts_otherwise_in_a_share_of_its_steps(
         self, open_pool: OpenPool, tmp_path: Path
     ) -> None:

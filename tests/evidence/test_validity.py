@@ -43,6 +43,7 @@ def test_the_mislead_gap_is_the_largest_fitness_without_a_success() -> None:
     assert {"run", "0.700", "g1/hill/1"} <= set(row)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_rho_and_narrows_with_candidates() -> None:
     draw = random.Random(1)
     widths = []

@@ -44,7 +44,7 @@ FORMS: dict[str, tuple[tuple[Act, ...], FaultKind | None]] = {
 }
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("stream", [pytest.param(False, marks=pytest.mark.slow), True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("kind", KINDS)
 async def test_every_form_of_a_reply(kind: str, stream: bool) -> None:
     for name, (acts, fault) in FORMS.items():

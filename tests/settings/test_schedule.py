@@ -73,6 +73,7 @@ def tuning(**values: object) -> tuple[int, int]:
     return found.k_tune, found.tune_episodes
 
 
+@pytest.mark.slow
 def test_a_quick_offline_search_tunes_where_the_shelf_needs_numbers_that_fit_one_another() -> None:
     assert (tuning(), tuning(domain="robosuite:Lift"), tuning(domain="robosuite:Door")) == ((1, 240), (1, 60), (0, 200))
     assert tuning(tune_episodes=50) == (1, 50) and tuning(k_tune=0)[0] == 0 and tuning(k_tune=2)[0] == 2

@@ -39,6 +39,7 @@ def environment() -> Iterator[CellEnvironment]:
     environment.close()
 
 
+@pytest.mark.slow
 def test_a_stop_ends_the_trial_and_says_why(environment: CellEnvironment) -> None:
     environment.reset(index=0, seed=1)
     ended = [environment.step(np.array([0, 0, 0, 0, 0, 0, np.nan]))]

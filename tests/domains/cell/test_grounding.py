@@ -72,6 +72,7 @@ def test_plates_are_found_among_strays_and_no_more_than_there_are() -> None:
     assert len(find_plates(points[:1800], 0.11, 3, 400)) == 2 and find_plates(points[:0], 0.11, 3, 400).shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_a_table_elsewhere_is_refused_with_what_to_do(cell: Cell, twin: Twin) -> None:
     arm, camera = twin
     arm.prepare(index=0, seed=1)

@@ -62,6 +62,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "venv" / "bin" / "python"
 
 
+@pytest.mark.slow
 def test_a_policy_is_rolled_out_and_scored_under_the_other_python(other: Path, tmp_path: Path) -> None:
     domain = load(TASK, GIVEN)
     with pytest.raises(UsageError, match="there is no module 'other_suite'"):

@@ -67,6 +67,7 @@ def test_late_actions_take_effect_one_step_later() -> None:
     assert [float(each[0]) for each in done] == [0, 0, 1, 2]
 
 
+@pytest.mark.slow
 def test_what_has_no_such_physics_is_refused_and_the_prompt_says_what_differs() -> None:
     with pytest.raises(UsageError, match="physics of MuJoCo and of Box2D"):
         Simulator(parse_id("CartPole-v1"), {}, max_episode_steps=None, mode=KEPT, perturb=LIGHT)

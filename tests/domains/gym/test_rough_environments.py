@@ -78,6 +78,7 @@ def test_a_late_difference_is_found_in_the_whole_first_episode() -> None:
     assert not known.repeatable and "of step 3" in known.differs
 
 
+@pytest.mark.slow
 def test_an_action_that_the_mask_does_not_allow_is_the_policys_fault(tmp_path: Path) -> None:
     """Reported for stable-baselines3-contrib#145 and ray-project/ray#54600."""
     lawful = policy("1 + int(np.argmax(obs['action_mask']))")
@@ -114,6 +115,7 @@ def test_moves_that_raise_without_a_mask_are_looked_at_and_are_the_policys_fault
     assert "ValueError: illegal move 1" in bad.fault.message
 
 
+@pytest.mark.slow
 def test_numbers_of_info_that_change_are_recorded_as_missing_and_keys_never_merge(tmp_path: Path) -> None:
     [episode] = rolled(tmp_path, "OddInfo", policy("1.0"))
     assert episode.fault is None and episode.steps == 40

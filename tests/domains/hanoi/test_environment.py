@@ -125,6 +125,7 @@ def test_the_arena_has_room_to_spare(environment: HanoiEnvironment) -> None:
     assert model.narena == 32 << 20
 
 
+@pytest.mark.slow
 def test_import_changes_neither_the_environment_nor_the_log() -> None:
     script = (
         "import os, logging; before = dict(os.environ); import memento.domains.hanoi.environment;"
@@ -194,6 +195,7 @@ def test_the_horizon_ends_an_episode(environment: HanoiEnvironment) -> None:
     assert environment.recording().info["ended_by"] == "horizon"
 
 
+@pytest.mark.slow
 def test_an_idle_episode_stops_with_idle_stop_s() -> None:
     environment = make({"physics": "stock", "randomisation": "none", "idle_stop_s": 0.5})
     environment.reset(index=0, seed=0)

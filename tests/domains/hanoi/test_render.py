@@ -120,6 +120,7 @@ def test_without_a_recorded_arm_the_arm_follows_the_hand(drawn: Playback) -> Non
     playback.close()
 
 
+@pytest.mark.slow
 def test_a_recording_that_cannot_be_drawn_is_refused(episode: tuple[Recording, Array]) -> None:
     bare = Recording(states={"success": episode[0].states["success"]}, actions={})
     with pytest.raises(UsageError, match="no cube_pos, cube_quat"):

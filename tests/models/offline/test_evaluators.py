@@ -144,6 +144,7 @@ def votes(entries: tuple[EvaluatorCandidate, ...], run_seed: int) -> Counter[int
     return found
 
 
+@pytest.mark.slow
 def test_ten_judges_are_not_one_vote_and_do_not_choose_a_flat_evaluator():
     entries = pool()
     flat = next(item.slot for item in entries if item.program and "ATTEMPT" in item.program.text)

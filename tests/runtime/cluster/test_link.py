@@ -43,6 +43,7 @@ async def address() -> AsyncIterator[str]:
         yield f"ray://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("failures", "tries"), [(0, 1), (1, 2), (link.CONNECT_TRIES, link.CONNECT_TRIES)])
 async def test_a_head_that_fails_to_start_a_client_is_tried_again(
     address: str, failures: int, tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -97,6 +97,7 @@ async def test_a_simulator_may_print_what_it_likes(make_pool):
         assert (await pool.roll(task(hostile.GOOD))).success
 
 
+@pytest.mark.slow
 async def test_tasks_run_at_once_and_in_the_order_of_asking(make_pool):
     seen = []
     async with make_pool(2, observer=seen.append) as pool:
@@ -150,6 +151,7 @@ async def test_what_fails_while_a_worker_warms_up_is_reported_by_the_first_episo
             await pool.roll(task(hostile.GOOD))
 
 
+@pytest.mark.slow
 async def test_an_observer_sees_the_steps_of_a_long_episode(make_pool):
     seen = []
     async with make_pool(observer=seen.append) as pool:
@@ -201,6 +203,7 @@ async def test_an_episode_survives_the_kills_of_its_processes(make_pool, depth):
         assert len({*killed}) == KILLED_TRIES - 1
 
 
+@pytest.mark.slow
 async def test_a_program_that_always_ends_with_the_process_that_guards_it_is_at_fault(make_pool):
     async with make_pool() as pool:
         rolling = asyncio.create_task(pool.roll(task(hostile.policy("time.sleep(0.05)\nreturn [0.1, 0, 0]"))))

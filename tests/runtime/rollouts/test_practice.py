@@ -69,6 +69,7 @@ async def test_practice_may_use_so_much_cpu_time_and_more_for_each_step(make_poo
     assert 0.1 < bounded.notes.cpu_s < whole.notes.cpu_s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["floods", "short", "for ever"])
 async def test_forged_reports_end_the_episode_alone(make_pool: MakePool, name: str) -> None:
     frame = {

@@ -80,6 +80,7 @@ class Evaluator:
 """
 
 
+@pytest.mark.slow
 async def test_clocks_and_entropy_repeat_with_the_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ON_PATH), prepend=os.pathsep)
     async with pool(tmp_path, LIMITS["usual"], workers=2) as running:
