@@ -11,8 +11,7 @@ from ..search.evaluator_search import EvaluatorBudget
 from ..search.fresh import MOST_STARTS
 from ..search.gate import GateTerms
 from ..search.hardening import AttackTerms
-from ..search.memento import GenerationBudget
-from ..search.options import SearchOptions
+from ..search.options import GenerationBudget, SearchOptions
 from ..search.rollout_plan import FreshPlan, RolloutPlan
 from ..search.sequencer import KEEPERS, RunPlan
 from ..settings import ATTACKER, Settings

@@ -52,7 +52,7 @@ from ..runtime.clock import SystemClock
 from ..runtime.prompts import PromptFolder
 from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane, Supervisor
-from ..search.memento import GenerationBudget
+from ..search.options import GenerationBudget
 from ..search.rollout_plan import RolloutPlan
 from ..search.sequencer import KEEPERS, RunPlan, Sequencer
 

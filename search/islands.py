@@ -21,8 +21,8 @@ from ..core.seeds import derive_seed
 from ..core.values import CandidateState, Operator
 from .fresh import Records
 from .meetings import SearchState, elect, follow_meeting
-from .memento import EliteKeeper, GenerationBudget
-from .options import CHALLENGE, PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
+from .memento import EliteKeeper
+from .options import CHALLENGE, PLAIN, GenerationBudget, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended
 from .rollout_plan import RolloutPlan
 from .selection import Search, outputs

@@ -12,7 +12,7 @@ proposal is accepted, the speculative request is withdrawn and the correct one i
 the same as without speculation.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..core import order_ids
 from ..core.events import (
@@ -24,17 +24,13 @@ from ..core.events import (
     ProposalMade,
     Propose,
     SpeculationEnded,
-    TryConstants,
     Withdraw,
 )
 from ..core.keeper import Decision, put
-from ..core.methods import is_tuned
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
-from ..core.seeds import derive_seed
-from ..core.values import Ancestor, CandidateState, Fault, Operator, Program, Rejection
-from . import tuning, tuning_older
+from ..core.values import Ancestor, CandidateState, Operator, Rejection
 from .meetings import elect, follow_meeting, followed, start_afresh
-from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
+from .options import PLAIN, GenerationBudget, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended
 from .rollout_plan import RolloutPlan
 from .selection import (
@@ -54,26 +50,9 @@ from .selection import (
     remembered,
     select_elite,
 )
-from .trials import Trial, Trials, brief_of, chained, derived, failed, trial_of
+from .trials import Trial, Trials, brief_of, chained, failed, trial_of
 from .tried import BESIDE, not_chosen, of_lineage
-from .tuning_values import Learned, TuningUnderWay
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationBudget:
-    """The budget: K_hc, K_macro and K_cross proposals per generation, G generations.
-
-    `tune` slots tune constants, each with `tune_episodes` episodes, in `tune_generations` generations from the second
-    on; 0: in all.
-    """
-
-    generations: int
-    hill_climb: int
-    macro: int
-    crossover: int
-    tune: int = 0
-    tune_episodes: int = 0
-    tune_generations: int = 0
+from .tuning_branch import TuningBranch
 
 
 class EliteKeeper:
@@ -90,6 +69,7 @@ class EliteKeeper:
         self._speculates = options.speculation and not options.full_memory
         # A front needs every f_e: which programs racing prunes depends on the order of arrival.
         self._races = plan.racing and not options.front
+        self._tuning = TuningBranch(slots=slots, options=options, island=plan.island, settle=self._settle)
 
     def start(self) -> Decision[Search]:
         """C_0 is the elite of generation 0."""
@@ -116,7 +96,7 @@ class EliteKeeper:
             decision = self._take_proposal(state, fact)
             decides = self._plan.duplicates  # only a duplicate has a fitness on arrival
         elif isinstance(fact, ConstantsTried):
-            decision, decides = self._take_tried(state, fact), True
+            decision, decides = self._tuning.take(state, fact), True
         else:
             decision = followed(state, state.trials.take(fact), self._settle)
             decides = True
@@ -248,7 +228,7 @@ class EliteKeeper:
         if self._options.marked_memory:
             state = after_change(state, state.current.program, state.elite.program)
         slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
-        tunes, later = self._tunings(state.generation + 1)
+        tunes, later = self._tuning.planned(state.generation + 1)
         more, spare = divmod(state.spare, tunes) if tunes else (0, state.spare)
         tunes, episodes = tunable(plan, state.trials.ordered, tunes, self._slots.tune_episodes + more)
         reserved = state.trials.ordered + tunes * (episodes + len(plan.seeds))
@@ -287,90 +267,9 @@ class EliteKeeper:
         if orders or tunes:
             late = self._options.late_tuning and tunes > 1 and crosses > 0
             state = replace(state, late_episodes=episodes if late else 0)
-            return self._begin_tuning(Decision(state=state, orders=orders), state.early, state.elite, episodes)
+            return self._tuning.begin(Decision(state=state, orders=orders), state.early, state.elite, episodes)
         # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
         return self._advance_empty(state)
-
-    def _tunings(self, generation: int) -> tuple[int, int]:
-        """The slots of a generation that tune constants, and how many later ones its candidates leave room for.
-
-        There are later ones where only some generations tune: their episodes are planned for them.
-        """
-        all_of, tuned = self._slots.generations, self._slots.tune_generations
-        found = [is_tuned(each, of=all_of, tuned=tuned) for each in range(generation, all_of + 1)]
-        return self._slots.tune * found[0], self._slots.tune * sum(found[1:]) if tuned else 0
-
-    def _begin_tuning(
-        self, decision: Decision[Search], slots: range, parent: CandidateState, episodes: int
-    ) -> Decision[Search]:
-        """Start the tuning of a program in these slots, each with so many episodes; the slots differ in their draws."""
-        generation = decision.state.generation
-        for slot in slots:
-            name = self._name(generation, order_ids.TUNE, slot)
-            seed = derive_seed(self._options.seed, "tune", generation, slot)
-            after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
-            found = self._tuning(name, parent, decision.state.trials.plan, episodes, seed, after)
-            if isinstance(found, Fault):
-                onward = self._untuned(decision.state, parent, slot, found, episodes)
-            else:
-                onward = self._go_on(decision.state, *found)
-            decision = chained(decision, onward)
-        return decision
-
-    def _tuning(
-        self, slot: str, parent: CandidateState, plan: RolloutPlan, episodes: int, seed: int,
-        after: Learned | None,
-    ) -> tuple[TuningUnderWay, tuple[TryConstants, ...]] | Fault:
-        """Begin one slot by the rules of the run."""
-        if self._options.proven_tuning:
-            return tuning.begun(slot, parent, plan, episodes=episodes, seed=seed, after=after)
-        return tuning_older.begun(
-            slot, parent, plan, episodes=episodes, seed=seed, after=after,
-            compares=self._options.compared_tuning,
-        )
-
-    def _untuned(
-        self, state: Search, parent: CandidateState, slot: int, fault: Fault, spare: int
-    ) -> Decision[Search]:
-        """A slot of tuning is spent without a candidate. What it did not use is for the next generation's tuning."""
-        state = replace(state, spare=state.spare + spare)
-        return self._settle(state, failed(self._tuned(parent, state.generation, slot, Program(""), ""), fault))
-
-    def _take_tried(self, state: Search, fact: ConstantsTried) -> Decision[Search]:
-        name = order_ids.owner_of(fact.order or "")
-        if name not in state.tunings:
-            return Decision(state=state)
-        return self._go_on(state, *state.tunings[name].take(fact))
-
-    def _go_on(
-        self, state: Search, tuned: TuningUnderWay, orders: tuple[TryConstants, ...]
-    ) -> Decision[Search]:
-        """Try further constants; if none are left, evaluate the program that was found as every candidate."""
-        if not tuned.over:
-            ordered = state.trials.ordered + sum(len(order.seeds) for order in orders)
-            trials = replace(state.trials, ordered=ordered)
-            return Decision(
-                state=replace(state, tunings={**state.tunings, tuned.id: tuned}, trials=trials), orders=orders
-            )
-        slot = order_ids.parse(tuned.id).slot
-        learned = {} if tuned.learned is None else {slot: tuned.learned}
-        state = replace(
-            state, learned={**state.learned, **learned},
-            tunings={name: one for name, one in state.tunings.items() if name != tuned.id},
-        )
-        result = tuned.concluded()
-        if isinstance(result, Fault):
-            return self._untuned(state, tuned.parent, slot, result, tuned.spare)
-        state = replace(state, spare=state.spare + tuned.spare)
-        trial = self._tuned(tuned.parent, state.generation, slot, result.program, result.summary)
-        evaluated = followed(state, state.trials.begin(trial), self._settle)
-        return chained(Decision(state=state, facts=(result,)), evaluated)
-
-    def _tuned(self, parent: CandidateState, generation: int, slot: int, program: Program, summary: str) -> Trial:
-        name = self._name(generation, order_ids.TUNE, slot)
-        return derived(
-            name, program, operator=Operator.TUNE, generation=generation, slot=slot, parents=(parent,), summary=summary
-        )
 
     def _advance_empty(self, state: Search) -> Decision[Search]:
         begun = self._begin_crossover(state)
@@ -389,7 +288,7 @@ class EliteKeeper:
         if not state.late_episodes:
             return decision
         late = range(state.early.stop, len(state.tunes))
-        return self._begin_tuning(decision, late, select_elite(state), state.late_episodes)
+        return self._tuning.begin(decision, late, select_elite(state), state.late_episodes)
 
     def _may_cross(self, state: Search) -> bool:
         """Whether crossover begins: climb, macro-mutation and the early slots of tuning are over."""

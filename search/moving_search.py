@@ -12,9 +12,9 @@ from ..core.events import EpisodeScored, EvaluatorChosen, EvaluatorMoved, Fact, 
 from ..core.keeper import Decision
 from ..core.programs.program_text import digest
 from ..core.values import CandidateState, EvaluatorCandidate, Score
-from .memento import EliteKeeper, GenerationBudget
+from .memento import EliteKeeper
 from .moving import MoveRecordings, Moves, SuccessorVerdict, judged, mean_under, under
-from .options import PLAIN, SearchOptions
+from .options import PLAIN, GenerationBudget, SearchOptions
 from .rollout_plan import RolloutPlan
 from .selection import Search, front_with, remembered
 from .trials import Trials

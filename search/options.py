@@ -12,6 +12,23 @@ Dealing = Literal["equal", "ucb"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationBudget:
+    """The budget: K_hc, K_macro and K_cross proposals per generation, G generations.
+
+    `tune` slots tune constants, each with `tune_episodes` episodes, in `tune_generations` generations from the second
+    on; 0: in all.
+    """
+
+    generations: int
+    hill_climb: int
+    macro: int
+    crossover: int
+    tune: int = 0
+    tune_episodes: int = 0
+    tune_generations: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """Options of a run, for the methods that use them.
 

@@ -15,10 +15,10 @@ from ..core.values import CandidateState, EvaluatorCandidate, Exploit, Probe, Pr
 from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, Predecessor, UnevolvedEvaluatorKeeper
 from .hardening import AttackTerms, HardeningKeeper
 from .islands import IslandsKeeper
-from .memento import EliteKeeper, GenerationBudget
+from .memento import EliteKeeper
 from .moving import DrawnRecordings, MoveRecordings, drawn
 from .moving_search import MovingKeeper, Rescoring, RescoringKeeper, after_move
-from .options import PLAIN, SearchOptions
+from .options import PLAIN, GenerationBudget, SearchOptions
 from .random_search import RandomKeeper
 from .revolve import Revolve
 from .rollout_plan import RolloutPlan

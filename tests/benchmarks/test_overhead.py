@@ -8,7 +8,7 @@ import pytest
 from memento.benchmarks.overhead import measure
 from memento.core.events import CandidateScored, Withdraw
 from memento.core.values import Program
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

@@ -18,8 +18,7 @@ from memento.memory.lookup import Policy, look_up
 from memento.memory.run_view import view_of_facts
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.tui.lines import lines_of

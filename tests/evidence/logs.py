@@ -24,7 +24,7 @@ from memento.evidence.plan import list_jobs, measure_seed
 from memento.evidence.records import RunRecord, read_record
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

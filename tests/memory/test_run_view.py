@@ -36,7 +36,7 @@ from memento.memory.slots import ancestors_of
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

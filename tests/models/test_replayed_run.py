@@ -25,7 +25,7 @@ from memento.models import close_model
 from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Agent, Lane, Supervisor
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

@@ -24,8 +24,7 @@ from memento.models.budget import PastSpending
 from memento.models.tape import ReplayModel, recorded_in, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

@@ -29,7 +29,7 @@ from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

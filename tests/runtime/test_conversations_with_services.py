@@ -32,7 +32,7 @@ from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

@@ -64,8 +64,7 @@ from memento.search.criticising import Criticising
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.gate import Gated, GateTerms
 from memento.search.hardening import AttackTerms
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

@@ -39,7 +39,7 @@ from memento.runtime.clock import SystemClock
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.supervisor import Agent, Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

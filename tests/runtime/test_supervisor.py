@@ -28,7 +28,7 @@ from memento.core.events import (
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

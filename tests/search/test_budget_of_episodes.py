@@ -28,8 +28,7 @@ from memento.core.order_ids import FINAL, FRESH, parse
 from memento.core.seeds import derive_seed
 from memento.core.values import Episode, Examination, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.memento import GenerationBudget
-from memento.search.options import dealt
+from memento.search.options import GenerationBudget, dealt
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

@@ -17,8 +17,7 @@ from memento.core.events import (
 from memento.core.metrics import aggregate
 from memento.core.programs.constants import worth
 from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
-from memento.search.memento import GenerationBudget
-from memento.search.options import PLAIN, SearchOptions
+from memento.search.options import PLAIN, GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS
 

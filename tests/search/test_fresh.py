@@ -27,7 +27,7 @@ from memento.core.order_ids import FRESH, parse
 from memento.core.seeds import derive_seed
 from memento.core.values import CandidateState, Operator, Program, Score
 from memento.search.fresh import LEVEL, contenders, looks_of, next_length, verdict
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.paired import sign_flip
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer

@@ -29,8 +29,7 @@ from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising
 from memento.search.gate import Gated, GateTerms, clearly_below, why_stopped
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

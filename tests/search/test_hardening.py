@@ -37,7 +37,7 @@ from memento.core.values import (
 )
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms, HardeningKeeper
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

@@ -20,7 +20,8 @@ from memento.core.events import (
 )
 from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
 from memento.runtime.supervisor import Replay
-from memento.search.memento import EliteKeeper, GenerationBudget
+from memento.search.memento import EliteKeeper
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.selection import best_of
 

@@ -29,8 +29,7 @@ from memento.core.order_ids import FRESH, parse
 from memento.core.values import Operator
 from memento.runtime.supervisor import Replay
 from memento.search.islands import ISOLATION, IslandTally, by_confidence, in_turn, shares_of, spread
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan
 from memento.search.sequencer import KEEPERS
 

@@ -23,8 +23,8 @@ from memento.core.events import (
 )
 from memento.core.values import Call, CandidateState, Document, Episode, Fault, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.memento import EliteKeeper, GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.memento import EliteKeeper
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 
 CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))

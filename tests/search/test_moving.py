@@ -44,9 +44,8 @@ from memento.memory.retention_policy import RetentionPolicy
 from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms
-from memento.search.memento import GenerationBudget
 from memento.search.moving import CLOSE, FAILURES, MoveRecordings, Moves, drawn, judged, under
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.search.tried import replaced

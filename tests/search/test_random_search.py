@@ -17,7 +17,7 @@ from memento.core.events import (
 )
 from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.random_search import RandomKeeper
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS

@@ -22,8 +22,7 @@ from memento.core.events import (
     SearchEnded,
 )
 from memento.core.values import CandidateState, Operator, Program, Score
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.revolve import CAPACITY, ISLANDS
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, climbing, uncrossed

@@ -31,8 +31,7 @@ from memento.core.programs.program_text import digest
 from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search import trials
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.sequencer import KEEPERS
 
 from ..support.keeper_world import Repeating, play

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memento.core.events import CandidateRejected, CandidateScored, Fact, Propose
 from memento.core.programs.program_text import digest, structure
 from memento.core.values import Ancestor, CandidateState, Operator, Program, Score
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.selection import OTHERS, Search, climb, differing_partner, front_partner, front_with, remembered
 from memento.search.trials import Trials
 

@@ -43,7 +43,7 @@ from memento.core.values import (
 )
 from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget, EvaluatorKeeper, majority
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.search.stages import score_baseline

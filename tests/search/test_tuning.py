@@ -24,8 +24,8 @@ from memento.core.programs.constants import constants_of
 from memento.core.programs.program_text import MAX_SUMMARY
 from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program, Score, TunedConstant
 from memento.runtime.supervisor import Replay
-from memento.search.memento import EliteKeeper, GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.memento import EliteKeeper
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.tuning import DUEL, LEAST_FIRST, VECTORS, Tuning, begun
 from memento.search.tuning_values import Learned, f_ratio, in_words

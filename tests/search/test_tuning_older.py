@@ -8,8 +8,8 @@ import pytest
 from memento.core.events import ConstantsTried, Propose, TryConstants, TuningEnded
 from memento.core.programs.constants import constants_of
 from memento.core.values import CandidateState, FaultKind, Operator, Program, Score
-from memento.search.memento import EliteKeeper, GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.memento import EliteKeeper
+from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.tuning_older import FINAL_EPISODES, FINALISTS, LONG, VECTORS, OlderTuning, begun
 from memento.search.tuning_values import Learned

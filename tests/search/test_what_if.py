@@ -23,7 +23,7 @@ from memento.core.order_ids import draw_id, owner_of, parse, slot_of, split
 from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.what_if import DrawsKeeper, DrawsState, OrderBefore, shown_less
 
 from ..support.keeper_world import CALL, Repeating, World, play

@@ -29,7 +29,7 @@ from memento.core.events import (
 )
 from memento.core.values import Call, Document, Episode, Examination, Fault, FaultKind, Program, Score
 from memento.memory.run_view import view_of_facts
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 

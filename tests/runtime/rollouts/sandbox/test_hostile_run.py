@@ -32,7 +32,7 @@ from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import Limits, policy_limits_in_words
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import GenerationBudget
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
