@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from memento.runtime.rollouts.worker_handle import common_kernels
+from memento.core.variables import common_kernels
 
 from .support.nightly import is_sampled
 from .support.processes import end_started
@@ -17,7 +17,8 @@ from .support.progress import Progress
 settings.register_profile("memento", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memento")
 
-# As in a worker, and before numpy is imported: tests compare the physics with stock robosuite's in this process.
+# As in a worker, and before numpy is imported, which the modules above must not do: tests compare the physics with
+# stock robosuite's in this process.
 os.environ.update(common_kernels())
 
 # A script's background job ignores SIGINT, and so would all that the tests start and interrupt.

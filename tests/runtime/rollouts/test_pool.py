@@ -16,9 +16,10 @@ from memento.core.errors import RecordingLost, RolloutError
 from memento.core.ports import ProbeTask
 from memento.core.recording_file import load_recording
 from memento.core.values import FaultKind
+from memento.core.variables import common_kernels
 from memento.runtime.rollouts import worker_messages as messages
 from memento.runtime.rollouts.pool import KILLED_TRIES, ProcessPool
-from memento.runtime.rollouts.worker_handle import common_kernels, worker_environment
+from memento.runtime.rollouts.worker_handle import worker_environment
 
 from ...conformance.pool import ENDLESS, HALF, LOOPING, task
 from ...support import ON_PATH, hostile
