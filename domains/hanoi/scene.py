@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
+from ..arm.models import KeptModel, without_robot_alone
 from ..arm.physics.cache import compiled_code_in
 from ..arm.physics.symbols import forget_compilation
 from ..arm.simulator import CACHE, CONTROL_HZ, controller_config, quiet_robosuite
@@ -118,7 +119,7 @@ TABLE_SIZE_M = (0.8, 0.8, 0.05)
 ARENA = "32M"
 
 
-class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no types
+class HanoiScene(KeptModel, ManipulationEnv):  # type: ignore[misc]  # robosuite has no types
     """A robosuite environment without renderer, cameras and observables of objects.
 
     `observables` keeps robosuite's own robot observables, which cost time at every substep; only
@@ -138,7 +139,7 @@ class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no typ
         self.half_edges_m = half_edges_m
         self.variant = variant
         self.with_observables = observables
-        with quiet_robosuite():
+        with quiet_robosuite(), without_robot_alone():
             super().__init__(
                 robots="Panda",
                 controller_configs=controller_config(),
@@ -152,7 +153,6 @@ class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no typ
                 ignore_done=True,
                 hard_reset=False,
             )
-        self.robots[0].robot_model.mujoco_model = None      # the robot alone, compiled for other controllers
         forget_compilation()
 
     def reward(self, action: Any = None) -> float:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import mujoco
 
 from ..arm.arrays import Array
+from ..arm.models import KeptModel, without_robot_alone
 from ..arm.physics.cache import compiled_code_in
 from ..arm.physics.choice import Physics, make_physics
 from ..arm.physics.symbols import forget_compilation
@@ -38,7 +39,7 @@ class Restack(Stack):  # type: ignore[misc]  # robosuite has no types
         data.set_joint_qpos(self.cubeB.joints[0], above)
 
 
-class Lean:
+class Lean(KeptModel):
     """What every task's environment gets: mixed in before robosuite's class."""
 
     def _load_model(self) -> None:
@@ -53,12 +54,12 @@ class Lean:
     @property
     def mj_model(self) -> Any:
         """The bare mujoco.MjModel."""
-        return self.sim.model._model    # type: ignore[attr-defined]
+        return self.sim.model._model
 
     @property
     def mj_data(self) -> Any:
         """The bare mujoco.MjData."""
-        return self.sim.data._data      # type: ignore[attr-defined]
+        return self.sim.data._data
 
     @property
     def arm_controller(self) -> Any:
@@ -75,7 +76,7 @@ def make_scene(name: str, task: Task, *, horizon: int) -> Any:
     """The environment of a task: a subclass of robosuite's own, which decides reward and success."""
     base = REGISTERED_ENVS[task.environment or name]
     logging.getLogger("robosuite_logs").setLevel(logging.ERROR)     # it reports joint limits at every step
-    with quiet_robosuite():
+    with quiet_robosuite(), without_robot_alone():
         scene = type(f"Lean{name}", (Lean, base), {})(
             robots=["Panda"] * task.arms,
             controller_configs=[controller_config() for _ in range(task.arms)],
@@ -83,8 +84,6 @@ def make_scene(name: str, task: Task, *, horizon: int) -> Any:
             reward_shaping=True, control_freq=CONTROL_HZ, horizon=horizon, ignore_done=True, hard_reset=False,
             seed=MODEL_SEED,
         )
-    for robot in scene.robots:
-        robot.robot_model.mujoco_model = None       # the robot alone, compiled for other controllers
     forget_compilation()
     return scene
 

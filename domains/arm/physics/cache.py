@@ -31,7 +31,11 @@ def cache_folder() -> Path:
     digest = hashlib.sha256(repr((sys.version, [version(name) for name in _PACKAGES])).encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    name = f"compiled-{digest.hexdigest()[:16]}"
+    return user_folder(f"compiled-{digest.hexdigest()[:16]}") or Path(tempfile.mkdtemp(prefix="memento-compiled-"))
+
+
+def user_folder(name: str) -> Path | None:
+    """This user's cache folder of this name, made if needed and writable; None where no place is usable."""
     for parent in _candidates():
         folder = parent / name
         try:
@@ -41,7 +45,7 @@ def cache_folder() -> Path:
         # Code is loaded from here: no other user may own the folder.
         if os.access(folder, os.W_OK) and folder.stat().st_uid == parent.stat().st_uid == os.getuid():
             return folder
-    return Path(tempfile.mkdtemp(prefix="memento-compiled-"))
+    return None
 
 
 def _candidates() -> list[Path]:
