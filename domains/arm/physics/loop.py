@@ -115,8 +115,8 @@ def _update_references(robot, c, w):
     nv = robot.qvel.size
     full, qvel, velocity = address(c.full_jacobian), address(robot.qvel), address(c.ref_velocity)
     mj_jacSite(robot.model, robot.data, full, full + 8 * 3 * nv, robot.grip_site)
-    apply(w, 3, nv, full, qvel, velocity)
-    apply(w, 3, nv, full + 8 * 3 * nv, qvel, velocity + 8 * 3)
+    apply(w, np.int64(3), nv, full, qvel, velocity)
+    apply(w, np.int64(3), nv, full + 8 * 3 * nv, qvel, velocity + 8 * 3)
     for row in range(6):
         for i in range(DOF):
             c.jacobian[DOF * row + i] = c.full_jacobian[nv * row + i]
@@ -141,26 +141,26 @@ def _set_goal(robot, c, w, delta_pos, delta_rotation):
             c.pose[i] = 1.0 if i % 5 == 0 else 0.0
         for i in range(3):
             c.pose[4 * i + 3] = c.ref_pos[i]
-        multiply(w, 4, robot.to_origin, c.pose, c.pose_in_base)
+        multiply(w, np.int64(4), robot.to_origin, c.pose, c.pose_in_base)
         for i in range(3):
             c.goal_pos[i] = c.pose_in_base[4 * i + 3]
         for i in range(3):
             for k in range(3):
                 c.pose[4 * i + k] = c.ref_rotation[3 * i + k]
-        multiply(w, 4, robot.to_origin, c.pose, c.pose_in_base)
+        multiply(w, np.int64(4), robot.to_origin, c.pose, c.pose_in_base)
         for i in range(3):
             for k in range(3):
                 c.goal_rotation[3 * i + k] = c.pose_in_base[4 * i + k]
         c.has_goal[0] = 1
     for i in range(3):
         c.goal_pos[i] = c.goal_pos[i] + delta_pos[i]
-    multiply(w, 3, delta_rotation, c.goal_rotation, c.turned)
+    multiply(w, np.int64(3), delta_rotation, c.goal_rotation, c.turned)
     for i in range(9):
         c.goal_rotation[i] = c.turned[i]
-    apply(w, 3, 3, address(robot.origin_rotation), address(c.goal_pos), address(c.world_goal_pos))
+    apply(w, np.int64(3), np.int64(3), address(robot.origin_rotation), address(c.goal_pos), address(c.world_goal_pos))
     for i in range(3):
         c.world_goal_pos[i] = robot.origin_pos[i] + c.world_goal_pos[i]
-    multiply(w, 3, robot.origin_rotation, c.goal_rotation, c.world_goal_rotation)
+    multiply(w, np.int64(3), robot.origin_rotation, c.goal_rotation, c.world_goal_rotation)
 
 
 @njit

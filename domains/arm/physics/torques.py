@@ -6,6 +6,9 @@ and the products of OperationalSpaceController.run_controller as numpy computes 
 
 All matrices are flat arrays, by rows unless marked "by columns". Foreign functions get addresses, so all
 their arguments live in a Workspace, which outlives every call.
+
+Sizes are passed as np.int64(3): numba compiles a function again for every plain constant that it is called with, which
+took a quarter of the time of the first use.
 """
 
 from typing import NamedTuple
@@ -106,9 +109,9 @@ def exact_torques(mass, jacobian, force, turn, bias, rest, w, out):
         w.inverse[i] = mass[i]
     dgetrf(seven, seven, inverse, seven, address(w.scratch), address(w.scratch) + 4 * 64)
     _getri(w, address(w.sizes))
-    _lambda(w, j, 6, 0)
-    _lambda(w, j, 3, 1)
-    _lambda(w, j + 8 * 3 * DOF, 3, 2)
+    _lambda(w, j, np.int64(6), np.int64(0))
+    _lambda(w, j, np.int64(3), np.int64(1))
+    _lambda(w, j + 8 * 3 * DOF, np.int64(3), np.int64(2))
 
     # The null space matrix I - J̄ J with J̄ = M^-1 J^T Λ.
     lambdas, bar = address(w.lambdas), address(w.jacobian_inverse)
@@ -155,7 +158,7 @@ def _lambda(w, rows, m, slot):
          address(w.lambdas) + 8 * 36 * slot, size)
 
 
-@njit
+@njit(inline="always")
 def _int(w, value):
     """The address of a small integer."""
     return address(w.integers) + 4 * value
@@ -242,7 +245,7 @@ def near_exact_torques(mass, jacobian, force, turn, bias, rest, out):
     for i in range(DOF):
         for j in range(DOF):
             factor[i, j] = mass[DOF * i + j]
-    if not _cholesky(factor, DOF):
+    if not _cholesky(factor, np.int64(DOF)):
         return False
     for j in range(6):
         for i in range(DOF):
@@ -261,19 +264,19 @@ def near_exact_torques(mass, jacobian, force, turn, bias, rest, out):
                 upper[i, j] = total
             elif j >= 3:
                 lower[i - 3, j - 3] = total
-    if not (_cholesky(full, 6) and _cholesky(upper, 3) and _cholesky(lower, 3)):
+    if not (_cholesky(full, np.int64(6)) and _cholesky(upper, np.int64(3)) and _cholesky(lower, np.int64(3))):
         return False
     wrench, task = np.empty(6), np.empty(6)
     for i in range(3):
         wrench[i], wrench[3 + i] = force[i], turn[i]
-    _solve(upper, wrench[0:3], 3)
-    _solve(lower, wrench[3:6], 3)
+    _solve(upper, wrench[0:3], np.int64(3))
+    _solve(lower, wrench[3:6], np.int64(3))
     for i in range(6):
         total = 0.0
         for k in range(DOF):
             total += jacobian[DOF * i + k] * rest[k]
         task[i] = total
-    _solve(full, task, 6)
+    _solve(full, task, np.int64(6))
     for i in range(DOF):
         total = bias[i]
         for k in range(DOF):
