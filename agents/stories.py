@@ -7,7 +7,7 @@ from ..core.text import bounded, counted, fenced, one_line
 from ..core.values import Episode, EpisodeNotes, Score, Stage
 from .episode_table import ranking, value_text
 
-MAX_STORY = 3800  # characters of a story
+MAX_STORY = 4400  # characters of a story
 MAX_STAGES = 12
 MAX_REPORT = 600  # characters of a program's report
 MAX_PRINTED = 900  # characters of what a program printed: whole lines, the last ones

@@ -24,6 +24,7 @@
     recording       A recorded trajectory τ: arrays over time, the input of an evaluator, which a run stores
     recording_file  recorded trajectories on disk: one npz file of plain arrays per episode, named after its order
     seeds           seeds derived from names, so that a draw depends on its purpose and never on the order of work
+    story_parts     the numbers of a recording over time: which lead every trace of a task, which say most
     story           the story of an episode: a short table of what happened, and the conditions that the episode had
     text            text for display: foreign text bounded and printable, and numbers in the one format of all outputs
     turns           the turns of a proposal: what a model may do before it submits a program, and what it was answered

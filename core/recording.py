@@ -15,6 +15,9 @@ Array: TypeAlias = NDArray[np.generic]
 MISSING = "missing"
 """The entry of `info` with the reported numbers that could not be recorded, and why: a sentence's end."""
 
+STAGES = "policy_stages"
+"""The entry of `info` with the stages that a policy named: [name, step] for each change."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recording:

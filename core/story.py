@@ -8,8 +8,8 @@ from itertools import zip_longest
 from .text import one_line
 from .values import JSON
 
-MAX_STORY = 3700  # characters of a story as text
-LAST_ROWS = 5  # of the last steps, before the table loses some
+MAX_STORY = 4300  # characters of a story as text
+LAST_ROWS = 10  # of the last steps, before the table loses some
 LEAST_ROWS = 4  # of the table, before the last steps lose more
 MAX_ROWS = 12  # rows of a story's table
 LATEST = 7  # rows of a table for the latest changes, where there are more than it shows

@@ -36,7 +36,7 @@ from ...core.ports import (
     SimulatorFailed,
 )
 from ...core.process_tree import adopt_orphans, end_descendants
-from ...core.recording import Recording
+from ...core.recording import STAGES, Recording
 from ...core.recording_file import load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.story import Story, shown_conditions, story_text
@@ -88,9 +88,6 @@ def _arrays_of(environment: Environment) -> dict[str, tuple[str, tuple[int, ...]
 # What a rollout notes of an episode, from the policy's process and the recording.
 
 
-STAGES_INFO = "policy_stages"   # the entry of a recording's info: [name, step] for each change
-
-
 def with_stages(recording: Recording, stages: StageLog) -> Recording:
     """The recording with the stages that the policy named, in its info.
 
@@ -98,7 +95,7 @@ def with_stages(recording: Recording, stages: StageLog) -> Recording:
     """
     if not stages.changes:
         return recording
-    return replace(recording, info={**recording.info, STAGES_INFO: stages.changes})
+    return replace(recording, info={**recording.info, STAGES: stages.changes})
 
 
 def notes_of(

@@ -38,7 +38,7 @@ stories = st.builds(
 
 def test_numbers_at_eight_points_of_time_and_sudden_changes() -> None:
     lines = story_text(generic_story(CART)).splitlines()
-    last = next(place for place, line in enumerate(lines) if line.startswith("last steps"))
+    last = next(place for place, line in enumerate(lines) if line.startswith("steps at changes, and the last"))
     cells = {line.split()[0]: line.split()[1:] for line in lines[:last]}
     assert cells["step"] == ["0", "6", "11", "17", "23", "29", "34", "40"]
     assert cells["position[0]"][:3] == ["0.00", "0.30", "0.55"]
@@ -51,7 +51,8 @@ def test_numbers_at_eight_points_of_time_and_sudden_changes() -> None:
 
 def test_each_of_the_last_steps_is_shown() -> None:
     head, *rows = generic_story(CART).last
-    assert head == ("last steps", *map(str, range(STEPS - LAST + 1, STEPS + 1)))
+    assert head[0] == "steps at changes, and the last"
+    assert head[1:] == (*map(str, range(11, 16)), "|", *map(str, range(18, STEPS + 1))), "the phase changed at step 13"
     assert {row[0] for row in rows} == {"position[0]", "held", "phase", "height", "push"}
     assert {row[0]: row[-2:] for row in rows}["push"][1] == "", "the last state has no action"
 
@@ -75,9 +76,9 @@ def test_a_fall_shows_what_left_its_range_and_no_row_of_equal_rays() -> None:
     names = *("",) * 14, "tilt of the hull, positive where it leans back"
     story = generic_story(walking(), {"obs": names})
     head, *rows = story.last
-    assert head[-1] == "1500" and len(head) == LAST + 1
+    assert head[-1] == "1500" and sum(cell.isdecimal() for cell in head) == LAST
     found = {row[0] for row in rows[:3]}
-    assert {"obs[14] tilt hull, positive where…", "obs[15]"} <= found, "the tilt and the speed of the body"
+    assert {"obs[14] tilt hull", "obs[15]"} <= found, "the tilt and the speed of the body"
     rays = {f"obs[{ray}]" for ray in range(10)}
     assert all(len(rays & {row[0] for row in table}) <= 1 for table in (story.rows, rows)), "rays move alike"
     text = story_text(story)
@@ -89,18 +90,69 @@ def test_a_fall_shows_what_left_its_range_and_no_row_of_equal_rays() -> None:
     assert "qpos" in everything and "reward" not in everything
 
 
-def test_the_trunk_leads_and_numbers_without_a_name_come_last() -> None:
-    """As in Ant-v5, whose contact forces have no names and left no room for the height of the torso."""
-    time = np.arange(400)
-    states = np.stack([np.sin(2 * np.pi * time / (150 + 20 * place) + place) for place in range(40)], axis=1)
-    states[:, 3] *= 0.05
-    names = tuple("z-coordinate of the torso (centre)" if place == 3 else f"joint {place}" for place in range(20))
-    recording = Recording(states={"obs": states}, actions={"a": np.sin(time[:-1])})
-    story = generic_story(recording, {"obs": (*names, *[""] * 20)})
-    for rows in (story.rows, story.last[1:]):
-        shown = [row[0] for row in rows]
-        assert "obs[3] z torso (centre)" in shown
-        assert sum("joint" in name for name in shown) > sum(name.count(" ") == 0 for name in shown)
+HOPPER = (
+    "z-coordinate of the torso (height of hopper)", "angle of the torso", "angle of the thigh joint",
+    "angle of the foot joint", "velocity of the x-coordinate of the torso", "angular velocity of the foot hinge",
+    "1 while the foot touches the ground, else 0", "lidar 0, straight down", "lidar 1",
+)
+LED = [
+    "obs[0] z torso", "obs[1] angle torso", "obs[4] velocity x torso", "obs[2] angle thigh joint",
+    "obs[3] angle foot joint", "obs[6] 1 while foo…uches ground",
+]
+
+
+@given(st.lists(st.sampled_from([0.0, 0.01, 1.0, 50.0]), min_size=len(HOPPER), max_size=len(HOPPER)))
+def test_the_same_numbers_lead_every_trace_of_a_task(scales: list[float]) -> None:
+    """Whatever moved: where the trunk is and how it leans and moves, the joints of the legs, and the contacts."""
+    states = np.sin(np.outer(np.arange(60), 0.1 + np.arange(len(HOPPER)))) * scales
+    states[:, 6] = states[:, 6] > 0
+    recording = Recording(states={"obs": states}, actions={"a": np.sin(TIME[:-1])})
+    story = generic_story(recording, {"obs": HOPPER})
+    assert [row[0] for row in story.last][1 : len(LED) + 1] == LED
+    shown = [row[0] for row in story.rows]
+    assert shown[:3] == LED[:3] and not set(LED[3:]) & set(shown), "8 points of time show nothing of a stride"
+
+
+def test_what_is_moved_leads_and_few_numbers_all_do() -> None:
+    things = ("goal of the object", "fingertip", "object")
+    names = tuple(f"{axis}-coordinate of the {thing}" for thing in things for axis in "xyz")
+    states = np.random.default_rng(1).normal(size=(50, 9)).cumsum(axis=0)
+    story = generic_story(Recording(states={"o": states}, actions={}), {"o": names})
+    assert [row[0] for row in story.last][1:7] == [f"o[{place}] {axis} {what}" for place, axis, what in (
+        (3, "x", "fingertip"), (4, "y", "fingertip"), (5, "z", "fingertip"),
+        (6, "x", "object"), (7, "y", "object"), (8, "z", "object"),
+    )]
+    still = np.concatenate([np.zeros((50, 2)), states[:, :2]], axis=1)
+    few = generic_story(Recording(states={"o": still}, actions={}), {"o": ()})
+    assert [row[0] for row in few.last][1:] == ["o[0]", "o[1]", "o[2]", "o[3]"]
+
+
+def test_steps_around_changes_of_stages_are_shown() -> None:
+    """The last change before the last steps, then what happened seldom, after the longest stage first."""
+    steps = 400
+    stages = [["wait", 0], ["swing", 20], ["push", 30], ["swing", 110], ["push", 120], ["fall", 390]]
+    recording = Recording(
+        states={"obs": np.sin(np.arange(steps + 1) / 9)[:, None]}, actions={"a": np.zeros(steps)},
+        info={"policy_stages": stages},
+    )
+    head, named, *rows = generic_story(recording, {"obs": ()}).last
+    columns = " ".join(head[1:]).split(" | ")
+    assert [block.split()[0] for block in columns] == ["18", "108", "118", str(steps + 1 - LAST + 15)]
+    assert columns[0] == "18 19 20 21 22" and columns[-1].split()[-1] == "400" and len(head) == 1 + LAST + 3
+    assert named[0] == "the program's stage"
+    assert {step: name for step, name in zip(head[1:], named[1:], strict=True) if name not in ("", "|")} == {
+        "18": "wait", "20": "swing", "108": "push", "110": "swing", "118": "swing", "120": "push",
+        "386": "push", "390": "fall",
+    }
+    assert rows[0][1] == "0.91" and all(row[6] == "|" for row in rows)
+
+
+def test_steps_around_changes_of_contacts_are_shown_where_there_are_no_stages() -> None:
+    time = np.arange(301)
+    contact = ((time > 40) & (time < 200)).astype(float)
+    states = np.stack([np.sin(time / 9), contact], axis=1)
+    head, *_ = generic_story(Recording(states={"o": states}, actions={}), {"o": ("angle", "contact of the foot")}).last
+    assert " ".join(head[1:]).split(" | ")[:2] == ["39 40 41 42 43", "198 199 200 201 202"]
 
 
 def test_conditions_are_the_small_constants_and_success_is_secret() -> None:
