@@ -123,6 +123,7 @@ MAX_COLUMNS = 12  # episodes in the table
 MAX_TABLE = 4000  # characters of the rows of metrics
 MAX_ROWS = 20  # metrics in the table
 REGULAR = "regularly"
+_RULE = 24  # characters of the rule that ended an episode, with the value and the bound
 _WORD = 16  # characters of a text in a cell; a metric with longer ones is no row
 
 REGULAR_ENDS = frozenset({"success", "horizon"})
@@ -283,7 +284,7 @@ def _ending(episode: Episode) -> str:
 def _broken_rule(episode: Episode) -> str:
     """The rule of the task that ended the episode, in the domain's word."""
     rule = episode.info.get("broken_rule")
-    return one_line(rule, _WORD) if isinstance(rule, str) else MISSING
+    return one_line(rule, _RULE) if isinstance(rule, str) else MISSING
 
 
 def _steps(episode: Episode) -> str:

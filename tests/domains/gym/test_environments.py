@@ -107,6 +107,19 @@ def test_stories_have_the_names_of_the_documentation() -> None:
     assert "observation[2] Pole Angle" in {row[0] for row in story.rows}
 
 
+@pytest.mark.slow
+def test_an_episode_says_which_rule_ended_it() -> None:
+    domain = load("gym:CartPole-v1", GIVEN)
+    environment = domain.environment(completed("gym:CartPole-v1"))
+    environment.reset(index=0, seed=1)
+    while (ended := environment.step(np.array([1.0]))) is None:
+        assert "broken_rule" not in environment.recording().info
+    rule = environment.recording().info["broken_rule"]
+    environment.reset(index=1, seed=2)
+    assert ended == "terminated" and str(rule).startswith("angle -0.2") and str(rule).endswith(" < -0.2094")
+    assert "broken_rule" not in environment.recording().info
+
+
 def test_the_search_sees_success_only_where_the_options_say_so() -> None:
     """An environment's own word for success is in no array, no metric, no end of an episode and no text."""
     for shown in (False, True):

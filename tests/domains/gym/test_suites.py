@@ -3,6 +3,7 @@
 `benchmarks/gym_suites.py` does the same for many more. Without the package a test is skipped.
 """
 
+import re
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,6 +13,9 @@ from memento.benchmarks.gym_suites import recorded
 from memento.core.ports import shelf_of
 from memento.core.provenance import GIVEN
 from memento.domains import load
+from memento.domains.gym.environment import broken_rule
+from memento.domains.gym.loading import make
+from memento.domains.gym.names import parse_id
 from memento.domains.gym.options import settings
 
 pytestmark = pytest.mark.slow
@@ -46,6 +50,39 @@ def test_an_environment_of_a_suite_is_a_domain(package: str) -> None:
         action = policy.compute_action(fields(environment))
         environment.step(np.array(action) if environment.action_size is not None else action)
     environment.close()
+
+
+@pytest.mark.parametrize(("name", "rule"), [
+    ("Hopper-v5", r"height 0\.[4-6]\d* < 0\.7|tilt -?0\.2\d* [<>] -?0\.2"),
+    ("Walker2d-v5", r"height 0\.7\d* < 0\.8|tilt -?1\.\d+ [<>] -?1"),
+    ("Ant-v5", r"height 1\.\d+ > 1|height 0\.1\d* < 0\.2"),
+    ("Humanoid-v5", r"height 0\.9\d* < 1"),
+    ("InvertedPendulum-v5", r"angle -?0\.2\d* [<>] -?0\.2"),
+    ("InvertedDoublePendulum-v5", r"tip height 0\.[89]\d* < 1"),
+    ("CartPole-v1", r"angle -?0\.2[1-3]\d* [<>] -?0\.2094"),
+    ("FrozenLake-v1", "fell into a hole"),
+    ("BipedalWalker-v3", "hull hit the ground"),
+    ("LunarLander-v3", r"body hit the ground|x -?1\.\d* [<>] -?1"),
+    ("MiniGrid-LavaGapS5-v0", "stepped into lava"),
+])
+def test_the_rule_that_ended_an_episode_has_the_value_and_the_bound(name: str, rule: str) -> None:
+    """Random actions in the real environments, until one of a few episodes is ended by a rule."""
+    package = {"BipedalWalker-v3": "Box2D", "LunarLander-v3": "Box2D", "MiniGrid-LavaGapS5-v0": "minigrid"}.get(name)
+    if package and find_spec(package) is None:
+        pytest.skip(f"the extra `suites` is not installed: there is no {package}")
+    env = make(parse_id(name), {})
+    env.action_space.seed(2)
+    for episode in range(12):
+        env.reset(seed=episode)
+        ended = False
+        while not ended:
+            _, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+            ended = terminated or truncated
+        if terminated and (name != "MiniGrid-LavaGapS5-v0" or not reward):
+            break
+    said = broken_rule(env)
+    env.close()
+    assert re.fullmatch(rule, said), said
 
 
 def test_a_grid_counts_as_solved_by_the_only_reward_that_it_gives() -> None:
