@@ -179,8 +179,9 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
         if before is not None and elite.generation > before.generation + 1:
             yield _row("", "…")
             before = None
-        gain = gain_of(elite, before)
-        gained = f"{gain:+.3f}" if gain is not None else version_words(elite.version).strip() if before else ""
+        gain = gain_of(elite, before, [elite.generation] if row.joined else ())
+        told = f"+{counted(row.joined, 'start')}" if row.joined else version_words(elite.version).strip()
+        gained = f"{gain:+.3f}" if gain is not None else told if before else ""
         branches = {branch.operator: branch for branch in row.branches}
         cells = "".join(_cell(row, branches.get(each)) for each in operators)
         bar = sparkline([elite.fitness], low=least, high=most)
@@ -189,6 +190,8 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
         before = elite
     if operators:
         yield _row("", "* this branch's best became the elite")
+    if any(row.joined for row in shown):
+        yield _row("", "+N starts: the elite failed on them; F from there on counts them, F before does not")
 
 
 def _cell(row: GenerationRow, branch: BranchEnded | None) -> str:

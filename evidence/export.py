@@ -78,7 +78,7 @@ def _curves(evidence: Evidence, findings: Findings) -> Iterator[Row]:
                 "generation": point.generation, "elite": point.elite, "origin": str(point.origin),
                 "changed": point.changed, "fitness": point.fitness, "success": point.success,
                 "best_fitness": point.best_fitness, "best_success": point.best_success,
-                "evaluator_version": point.version,
+                "evaluator_version": point.version, "starts_joined": point.starts,
             }
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ..core.operators import OPERATORS
+from ..core.text import counted
 from ..core.values import Operator
 from .descent import PLACES
 from .findings import ArmFinding, GroupFinding
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter
 
 LINES, BOXES = "lines", "boxes"
+MOST_NOTED = 4  # runs in a footnote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,21 +29,23 @@ class Figure:
     legend: tuple[tuple[str, int], ...] = ()
     samples: str = LINES
     measure: str = ""       # of held-out rows: "success: NAME" or "fitness: NAME"
+    note: str = ""          # a footnote
 
 
 def list_figures(group: GroupFinding) -> Iterator[Figure]:
     """The figures of a group, those of the search first."""
     arms = tuple((arm.arm, place) for place, arm in enumerate(group.arms))
 
-    def figure(title: str, chart: Markup, *, measure: str = "") -> Figure:
-        return Figure(title=title, about=group.task, chart=chart, legend=() if measure else arms, measure=measure)
+    def figure(title: str, chart: Markup, *, measure: str = "", note: str = "") -> Figure:
+        legend = () if measure else arms
+        return Figure(title=title, about=group.task, chart=chart, legend=legend, measure=measure, note=note)
 
     for which, title, words in (
         ("fitness_curve", "Best fitness so far, under the run's own evaluator", "fitness F"),
         ("success_curve", "Success of the best so far, on the search's own episodes", "success S"),
     ):
         if any(len(getattr(arm, which)) > 1 for arm in group.arms):
-            yield figure(title, _curves(group, which, words))
+            yield figure(title, _curves(group, which, words), note=_scales(group))
     for name in dict.fromkeys(measure.name for arm in group.arms for measure in arm.measures):
         for kind, title in (("success", "Success"), ("fitness", "Reference fitness")):
             quantity = f"{kind}: {name}"
@@ -90,6 +94,19 @@ def _curves(group: GroupFinding, which: str, words: str) -> Markup:
         for place, arm in enumerate(group.arms)
     ]
     return curves(lines, label=f"{words} by generation in {group.task}")
+
+
+def _scales(group: GroupFinding) -> str:
+    """Where the episodes behind F changed: the best before counted other starts, and its F was withdrawn; or ""."""
+    found = [
+        f"{record.name}: from generation {point.generation} on, with {counted(point.starts, 'more start')}"
+        for arm in group.arms for record in arm.records for point in record.curve if point.starts
+    ]
+    if not found:
+        return ""
+    left = f"; and {len(found) - MOST_NOTED} more" if len(found) > MOST_NOTED else ""
+    words = "; ".join(found[:MOST_NOTED])
+    return f"The best begins again where starts on which the elite failed joined. {words}{left}."
 
 
 def _origins(group: GroupFinding) -> Iterator[Figure]:

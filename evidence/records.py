@@ -38,6 +38,7 @@ class GenerationPoint:
     best_fitness: float
     best_success: float | None
     version: int = 1  # of the evaluator: the best so far is that by this version
+    starts: int = 0  # that joined the search after this generation: the best so far begins again, with them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +182,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         versions=run.versions,
         sandbox=run.sandbox,
         nodes={node_label(node): use for node, use in run.nodes.items()},
-        curve=curve_of(slots.elites),
+        curve=curve_of(slots.elites, slots.joined),
         operators=count_operators(rows),
         memory=count_repeats(rows, slots.memory),
         failures=tuple(list_failures(run)),
@@ -229,15 +230,17 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
     )
 
 
-def curve_of(elites: Iterable[EliteChanged]) -> tuple[GenerationPoint, ...]:
+def curve_of(elites: Iterable[EliteChanged], joined: Mapping[int, int] | None = None) -> tuple[GenerationPoint, ...]:
     """The points of a run's curve. Of equal F the later one counts, as in the search.
 
-    After the evaluator moved, the best so far begins again.
+    The best so far begins again after the evaluator moved, and where starts joined the search after a generation of
+    `joined`: F before was on other episodes, and that of the elite was withdrawn.
     """
+    starts = joined or {}
     points: list[GenerationPoint] = []
     best: tuple[float, float | None, int] | None = None
     for row in elites:
-        if best is None or row.version != best[2] or row.fitness >= best[0]:
+        if best is None or row.version != best[2] or row.generation in starts or row.fitness >= best[0]:
             best = (row.fitness, row.success_rate, row.version)
         points.append(
             GenerationPoint(
@@ -250,6 +253,7 @@ def curve_of(elites: Iterable[EliteChanged]) -> tuple[GenerationPoint, ...]:
                 best_fitness=best[0],
                 best_success=best[1],
                 version=row.version,
+                starts=starts.get(row.generation, 0),
             )
         )
     return tuple(points)

@@ -84,6 +84,7 @@ class GenerationRow:
     stopped: int = 0    # at the gate
     accepted: int = 0
     rejected: int = 0
+    joined: int = 0     # starts that joined the search after it, with which the elite's F is
 
 
 def list_generations(slots: Slots) -> list[GenerationRow]:
@@ -102,14 +103,23 @@ def list_generations(slots: Slots) -> list[GenerationRow]:
         branches.setdefault(branch.generation, []).append(branch)
     elites = {elite.generation: elite for elite in slots.elites}
     return [
-        GenerationRow(elite=elite, branches=tuple(branches.get(number, ())), **counts.get(number, Counter()))
+        GenerationRow(
+            elite=elite, branches=tuple(branches.get(number, ())), joined=slots.joined.get(number, 0),
+            **counts.get(number, Counter()),
+        )
         for number, elite in sorted(elites.items())
     ]
 
 
-def gain_of(elite: EliteChanged, before: EliteChanged | None) -> float | None:
-    """How much fitter an elite is than the one before; None without one, or if their evaluators differ."""
-    alike = before is not None and before.version == elite.version
+def gain_of(elite: EliteChanged, before: EliteChanged | None, joined: Iterable[int] = ()) -> float | None:
+    """How much fitter an elite is than an earlier one; None without one, or where their F cannot be compared.
+
+    That is where their evaluators differ, or where starts joined the search after one of the generations `joined`,
+    which the later elite has and the earlier one has not.
+    """
+    alike = before is not None and before.version == elite.version and not any(
+        before.generation < generation <= elite.generation for generation in joined
+    )
     return elite.fitness - before.fitness if before is not None and alike else None
 
 

@@ -130,7 +130,8 @@ class Slots:
     candidates: dict[str, Slot] = field(default_factory=dict)   # of the search, p_0 first, in order of arrival
     others: dict[str, Slot] = field(default_factory=dict)       # attempts at p_0, evaluators, votes, final
     points: list[CurvePoint] = field(default_factory=list)
-    elites: list[EliteChanged] = field(default_factory=list)    # one per generation, from 0
+    elites: list[EliteChanged] = field(default_factory=list)    # one per generation, from 0, with F in force
+    joined: dict[int, int] = field(default_factory=dict)        # starts that joined the search after a generation
     branches: list[BranchEnded] = field(default_factory=list)
     memory: list[Remembered] = field(default_factory=list)
     evaluation: list[Fact] = field(default_factory=list)        # pools, votes, choices: see evaluator_pools
@@ -155,15 +156,20 @@ class Slots:
         self._own = set()
         return Slots(
             candidates=dict(self.candidates), others=dict(self.others), points=[*self.points], elites=[*self.elites],
-            branches=[*self.branches], memory=[*self.memory], evaluation=[*self.evaluation], calls=[*self.calls],
+            joined=dict(self.joined), branches=[*self.branches], memory=[*self.memory],
+            evaluation=[*self.evaluation], calls=[*self.calls],
             recent=[*self.recent], first_s=[*self.first_s], seen=dict(self.seen),
             rollout_s=self.rollout_s, version=self.version, _open=set(self._open),
         )
 
     @property
     def comparable(self) -> list[EliteChanged]:
-        """The elites with F by the evaluator in use, by generation; none between its move and the next elite."""
-        return [elite for elite in self.elites if elite.version == self.version]
+        """The elites with F by the evaluator in use on the search's episodes, by generation.
+
+        There is none between a move of the evaluator and the next elite. Starts that joined made other episodes.
+        """
+        first = max(self.joined, default=0)
+        return [elite for elite in self.elites if elite.version == self.version and elite.generation >= first]
 
     def forget(self, generation: int) -> None:
         """Drop the slots of this finished generation except the elite's, so that memory does not grow with the run."""
@@ -212,8 +218,7 @@ class Slots:
             case EvaluatorMoved():
                 self._move_evaluator(fact)
             case SaturationChecked(joined=joined) if joined:
-                slot = self._change(fact.candidate, at)
-                slot.fitness, slot.success_rate = fact.fitness, fact.success_rate
+                self._join(fact, len(joined), at)
             case DuplicateFound():
                 self._change(fact.candidate, at).same_as = fact.of
             case SpeculationEnded(kept=False):
@@ -341,6 +346,15 @@ class Slots:
         self.seen.clear()
         rate = self.elites[-1].success_rate if self.elites else None
         self.points[:] = [CurvePoint(fact.fitness, rate, fact.fitness, rate)]
+
+    def _join(self, fact: SaturationChecked, starts: int, at: float) -> None:
+        """Starts on which the elite fails joined the search: its F without them is withdrawn everywhere."""
+        slot = self._change(fact.candidate, at)
+        slot.fitness, slot.success_rate = fact.fitness, fact.success_rate
+        self.joined[fact.generation] = self.joined.get(fact.generation, 0) + starts
+        if self.elites and self.elites[-1].candidate == fact.candidate:
+            self.elites[-1] = replace(self.elites[-1], fitness=fact.fitness, success_rate=fact.success_rate)
+        self.points.append(CurvePoint(None, None, fact.fitness, fact.success_rate))
 
     def _withdraw(self, key: str) -> None:
         """Undo a speculative proposal whose assumption was wrong; the slot is proposed again."""

@@ -262,6 +262,7 @@ def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
     yield _styled([
         (f"{'fitness':<{LABEL}}", LOUD), (sparkline(curve[-max(1, width - 40):]), GOOD),
         (f"  {number(curve[0])} -> {number(curve[-1])}" if len(curve) > 1 else f"  {number(curve[-1])}", PLAIN),
+        (f" since {counted(snapshot.run.joined, 'start')} joined" if snapshot.slots.joined else "", PLAIN),
     ])
     yield _styled([
         (f"{'elite':<{LABEL}}", LOUD), (elite.candidate, BEST),

@@ -67,7 +67,8 @@ def _best(snapshot: RunSnapshot) -> Content:
     if elite is None:
         return _row("best", ("no elite yet", DIM))
     first, final, met = status.first_elite, status.final, status.confirmations
-    gained = None if first is None or first.candidate == elite.candidate else gain_of(elite, first)
+    joined = snapshot.slots.joined
+    gained = None if first is None or first.candidate == elite.candidate else gain_of(elite, first, joined)
     unseen = (
         f"; held-out {number(final.elite_fitness)}{success_and_return(final.elite_success, final.elite_return)}"
         if final is not None else f"; on fresh episodes {met - status.refuted} of {counted(met, 'challenge')} won"
@@ -219,10 +220,12 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
         width=width, height=height - 1, low=0.0, high=1.0, x_label="candidate" if height > SHORT else "",
     )
     measured = any(value is not None for value in success)
+    joined = snapshot.slots.joined
+    more = f"   F from g{max(joined)} on counts {counted(sum(joined.values()), 'more start')}" if joined else ""
     key = Content.assemble(
         (f"  elite F{version_words(snapshot.slots.version)}", ELITE),
         *([("   its success", SUCCESS)] if succeeds else []), ("   candidates", CANDIDATE),
-        ("   no success yet" if measured and not succeeds else "", DIM),
+        ("   no success yet" if measured and not succeeds else "", DIM), (more, DIM),
     )
     return stack([picture, key.truncate(width, ellipsis=True)])
 
@@ -248,7 +251,7 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
         if before is not None and not elite.changed:
             lines.append(Content.assemble((f"g{elite.generation:<3}", LOUD), (f" {elite.candidate} stays", DIM)))
             continue
-        gained = difference(gain_of(elite, before))
+        gained = difference(gain_of(elite, before, snapshot.slots.joined))
         stated = quality_words(quality_of_elite(snapshot.run, snapshot.slots, elite))   # first: a panel cuts the rest
         searched = f"{'; search ' if stated else ''}F {number(elite.fitness)}{version_words(elite.version)} "
         head = Content.assemble(

@@ -73,11 +73,12 @@ class MemoryScreen(Page):
     def _elite(self, index: int) -> list[Cell]:
         elite = self._elites[index]
         before = self._elites[index + 1] if index + 1 < len(self._elites) else None
+        gain = difference(gain_of(elite, before, self._slots.joined))
         slot = self._slots.candidates.get(elite.candidate)
         what = one_line(slot.summary, 400) if slot is not None else ""
         return [
             f"g{elite.generation}", elite.candidate, elite.origin.value,
-            number(elite.fitness) + version_words(elite.version), difference(gain_of(elite, before)),
+            number(elite.fitness) + version_words(elite.version), gain,
             success_or_return(elite.success_rate, elite.mean_return),
             Content(what) if elite.changed else Content.styled("stays", DIM),
         ]
