@@ -3,8 +3,9 @@
 import asyncio
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,11 +21,14 @@ from ..memory.runs import find_run
 from ..runtime.pictures import Captioned
 from ..settings.evaluate import build_evaluate_settings
 from ..settings.model import SALT_PATTERN
+from ..tui.words import coarse
 from .flags import require_at_least
 from .look import Look
 from .output import say
 
 MAX_SHEET: Final = 120           # pictures
+LINE_EVERY_S: Final = 10.0       # between two lines on the pictures drawn, in a pipe
+LEAST_LEFT_S: Final = 5.0        # less is not worth a word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +110,10 @@ def write(recording: Recording, renderer: Renderer, look: Look, *, title: str) -
     with closing(renderer.playback(recording, camera=camera, width=width, height=height)) as playback:
         captioned = Captioned(playback, title=title, steps=recording.steps)
         if rows:
-            save_sheet(look.out, captioned, rows, progress=_progress(len(rows)))
+            save_sheet(look.out, captioned, rows, progress=drawing_progress(len(rows), look.out))
             return len(rows)
         how = pace(look.kind, recording.steps, playback.step_s, speed=look.speed, every=look.every)
-        save_film(look.out, captioned, how, progress=_progress(len(how.rows)))
+        save_film(look.out, captioned, how, progress=drawing_progress(len(how.rows), look.out))
         return len(how.rows)
 
 
@@ -125,13 +129,27 @@ def _sheet(look: Look, steps: int) -> tuple[int, ...]:
     return rows
 
 
-def _progress(count: int) -> Callable[[int], None]:
-    """Shows the number of drawn pictures, on a terminal only."""
+def drawing_progress(
+    count: int, file: Path, *, clock: Callable[[], float] = time.monotonic
+) -> Callable[[int], None]:
+    """Shows how many of `count` pictures are drawn: in place on a terminal, else a line every 10 s.
+
+    The time left is what the pictures so far took. Writing the file comes after the last picture, and is named.
+    """
+    began = shown = clock()
 
     def show(done: int) -> None:
+        nonlocal shown
+        now = clock()
+        left = (now - began) / done * (count - done)
+        words = f"picture {done} of {count}" + (f", about {coarse(left)} left" if left >= LEAST_LEFT_S else "")
         if sys.stderr.isatty():
-            end = "\n" if done == count else ""
-            sys.stderr.write(f"\rmemento: picture {done} of {count}{end}")
-            sys.stderr.flush()
+            with suppress(OSError, ValueError):
+                last = f"; writing {file.name}\n" if done == count else ""
+                sys.stderr.write(f"\r\x1b[Kmemento: {words}{last}")
+                sys.stderr.flush()
+        elif now - shown >= LINE_EVERY_S:
+            shown = now
+            say(words)
 
     return show

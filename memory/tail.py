@@ -50,6 +50,8 @@ _BODY = """CASE WHEN typeof(body) <> 'text' THEN body
     WHEN kind = 'EpisodeEnded' THEN json_remove(body, '$.episode.info', '$.episode.fault.traceback')
     ELSE body END"""
 # A candidate's fact sums up the scores of its episodes, so only failed scores are read, to count them.
+_STOP = "SELECT kind FROM requests WHERE kind LIKE 'stop%' AND (taken_at IS NULL OR taken_at >= (SELECT " \
+        "coalesce(max(at), 0) FROM facts WHERE kind IN ('RunStarted', 'RunResumed'))) ORDER BY id DESC LIMIT 1"
 _FACTS = f"SELECT seq, at, kind, order_id, {_BODY} FROM facts WHERE seq > ? " \
          "AND (kind <> 'EpisodeScored' OR instr(body, '\"fault\":{') > 0) ORDER BY seq LIMIT ?"
 
@@ -131,6 +133,7 @@ class LogPiece:
     last_seq: int = 0                   # of the log, read or not
     live: bool = False                  # whether a process writes the run
     requests: tuple[str, ...] = ()      # pending requests to the controller
+    stopping: str = ""                  # the last request to stop since a process works on it, taken or not
     trouble: str | None = None
 
 
@@ -202,9 +205,10 @@ class Follower:
             more = len(rows) == limit
             self._seq = rows[-1][0] if more else last
         requests = connection.execute("SELECT kind FROM requests WHERE taken_at IS NULL ORDER BY id").fetchall()
+        stop = connection.execute(_STOP).fetchone()
         return LogPiece(
             entries=entries, fresh=fresh, more=more, seq=self._seq, last_seq=last, live=is_locked(self.folder),
-            requests=tuple(row[0] for row in requests),
+            requests=tuple(row[0] for row in requests), stopping="" if stop is None else stop[0],
         )
 
     def _damaged(self, what: str) -> StoreError:

@@ -21,6 +21,7 @@ class RunSnapshot:
     slots: Slots = field(default_factory=Slots)
     live: bool = False                      # whether a process writes it
     requests: tuple[str, ...] = ()          # those that the controller has not read yet
+    stopping: str = ""                      # the last request to stop, until it ended
     trouble: str | None = None              # the reason why the log cannot be read
     reading: bool = True                    # whether the log is not yet read to its end
     seq: int = 0                            # the last fact that was read
@@ -88,6 +89,13 @@ def trials_now(snapshot: RunSnapshot) -> tuple[list[Slot], int]:
     if snapshot.run.stage in ("", "initial", "baseline"):
         return trial_slots(snapshot, INITIAL), snapshot.run.number("n_roll")
     return [], 0
+
+
+def still_out(snapshot: RunSnapshot) -> tuple[int, int]:
+    """How many episodes, and how many calls of models, are under way."""
+    orders = [*_open_orders(snapshot)]
+    rollouts = sum(order.episode is not None or order.vector is not None for order in orders)
+    return rollouts, len(orders) - rollouts
 
 
 def evaluator_lanes(snapshot: RunSnapshot) -> list[BranchSlots]:

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.app.rendering import LONGEST_S, RATE_HZ, moments, pace
-from memento.cli.drawing import EpisodeChoice
+from memento.cli.drawing import EpisodeChoice, drawing_progress
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording
@@ -43,6 +44,33 @@ def red(picture: np.ndarray) -> float:
     """Where the square is, across."""
     near = np.abs(picture[:60].astype(int) - RED).sum(axis=-1) < 90
     return float(np.argwhere(near)[:, 1].mean())
+
+
+def shown(pictures: int, each_s: float, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is printed to stderr while this many pictures are drawn, each of which takes this long."""
+    now = [0.0]
+    show = drawing_progress(pictures, Path("film.gif"), clock=lambda: now[0])
+    for done in range(1, pictures + 1):
+        now[0] += each_s
+        show(done)
+    return capsys.readouterr().err
+
+
+def test_a_pipe_gets_a_line_now_and_then_and_none_for_a_short_film(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(40, 0.1, capsys) == ""
+    assert shown(60, 0.5, capsys).splitlines() == [
+        f"memento: picture {done} of 60{left}" for done, left in
+        ((20, ", about 20 s left"), (40, ", about 10 s left"), (60, ""))
+    ]
+
+
+def test_a_terminal_has_one_line_that_ends_with_the_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    text = shown(4, 2.0, capsys)
+    assert text.count("\n") == 1 and text.endswith("picture 4 of 4; writing film.gif\n")
+    assert "picture 1 of 4, about 10 s left" in text
 
 
 def test_a_salt_gives_the_episode_of_an_evaluation() -> None:

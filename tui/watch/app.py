@@ -78,15 +78,17 @@ class _Reader:
         """Add the result of one read."""
         old = self._current
         if piece.trouble is not None:
-            self._current = replace(old, trouble=piece.trouble, live=False, requests=(), reading=False, note=None)
+            self._current = replace(
+                old, trouble=piece.trouble, live=False, requests=(), stopping="", reading=False, note=None,
+            )
         else:
             if piece.fresh:
                 self._view = RunView()
             for entry in piece.entries:
                 self._view.apply(entry.fact, entry.at)
             self._current = replace(
-                old, trouble=None, live=piece.live, requests=piece.requests, reading=piece.more, seq=piece.seq,
-                last_seq=piece.last_seq, note=note if piece.live else None,
+                old, trouble=None, live=piece.live, requests=piece.requests, stopping=piece.stopping,
+                reading=piece.more, seq=piece.seq, last_seq=piece.last_seq, note=note if piece.live else None,
             )
         moved = bool(piece.entries) or piece.fresh
         self.changed = self.changed or moved or _beyond_facts(self._current) != _beyond_facts(old)
@@ -102,7 +104,7 @@ def _beyond_facts(snapshot: RunSnapshot) -> tuple[object, ...]:
     """The parts of a snapshot that can change without a new fact."""
     note = snapshot.note
     doing = None if note is None else (note.orders, note.workers)
-    return snapshot.live, snapshot.requests, snapshot.trouble, snapshot.reading, doing
+    return snapshot.live, snapshot.requests, snapshot.stopping, snapshot.trouble, snapshot.reading, doing
 
 
 RENDERING_LIMIT_S = 900.0

@@ -141,6 +141,11 @@ REQUESTS = {
     STOP_AFTER_GENERATION: "to stop after this generation",
 }
 
+STOPPING = {
+    STOP: "stopping", STOP_AFTER_CANDIDATE: "stops after this candidate",
+    STOP_AFTER_GENERATION: "stops after this generation",
+}
+
 
 class RunControls(Protocol):
     """All may take a moment, so the UI calls them in a thread. They raise MementoError with one sentence."""

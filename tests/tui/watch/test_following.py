@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from memento.core.events import EpisodeEnded, RunPaused, StageEntered
+from memento.core.events import EpisodeEnded, RunPaused, RunResumed, RunStopped, StageEntered
 from memento.core.ports import Attentive
 from memento.core.values import Episode
-from memento.memory.activity import NOTE, read_note
+from memento.memory.activity import NOTE, ActivityNote, as_json, read_note
 from memento.memory.noting import noted
 from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
@@ -77,6 +77,36 @@ def test_a_request_is_seen_until_it_is_taken(live: LiveRun) -> None:
     live.store.take_requests()
     assert follower.look().requests == ()
     follower.close()
+
+
+def test_a_stop_is_seen_until_a_process_works_on_the_run_again(live: LiveRun) -> None:
+    follower = Follower(live.folder)
+    assert follower.look().stopping == ""
+    live.store.request("stop-after-candidate", at=1.0)
+    assert follower.look().stopping == "stop-after-candidate"
+    live.store.take_requests()
+    assert follower.look().stopping == "stop-after-candidate"
+    live.store.request("stop", at=2.0)
+    live.store.take_requests()
+    assert follower.look().stopping == "stop"
+    live.store.append([RunStopped(reason="stopped")])
+    assert follower.look().stopping == "stop", "its process still ends what was under way"
+    live.clock.at += 1.0
+    live.store.append([RunResumed()])
+    assert follower.look().stopping == ""
+    follower.close()
+
+
+async def test_the_screen_shows_that_the_run_is_stopping_and_for_what_it_waits(live: LiveRun) -> None:
+    orders = (("g2/macro/1/e0", 1.0), ("g2/macro/1/e1", 1.0), ("g2/hill/1", 1.0), ("g2/macro/0/e0/score", 1.0))
+    note = ActivityNote(at=BEGAN + 100.0, orders=orders)      # the time that the screen has
+    async with watching(live.folder) as pilot:
+        assert "stops after" not in text_of(pilot)
+        live.store.request("stop-after-candidate", at=1.0)
+        live.store.take_requests()
+        (live.folder / NOTE).write_text(as_json(note), encoding="utf-8")
+        words = "stops after this candidate: 2 episodes, 1 call out"
+        await until(pilot, lambda: words in text_of(pilot))
 
 
 async def test_a_live_run_grows_on_the_screen(live: LiveRun) -> None:

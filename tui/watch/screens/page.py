@@ -15,10 +15,10 @@ from textual.widgets import Footer, Input
 
 from ....core.text import cost, counted, one_line
 from ....memory.run_status import elapsed_s
-from ...snapshot import RunSnapshot
+from ...snapshot import RunSnapshot, still_out
 from ...words import NOT_ISOLATED, clock, episodes_words, isolation, left, stage_of, state_words
 from ..colours import ACCENT, BAD, DIM, LOUD, ROLES, WARN
-from ..keys import REQUESTS, bindings
+from ..keys import REQUESTS, STOPPING, bindings
 from ..rows import Column, Rows
 
 NAMES = (
@@ -187,18 +187,30 @@ def _how_far(snapshot: RunSnapshot, now: float) -> Content:
         return Content.styled(f" {one_line(status.why, 400)}", f"bold {BAD}")
     if snapshot.reading and snapshot.last_seq:
         return Content.styled(f" reading the log: {snapshot.seq:,} of {snapshot.last_seq:,} facts", WARN)
-    known = left(status, now=now) if snapshot.live else ""
+    known = left(status, now=now) if snapshot.live and not snapshot.stopping else ""
     total = status.spending.total
     tokens = f", {total.tokens:,} tokens" if total.tokens else ""
     of_all = f" of {status.candidates_expected}" if status.candidates_expected else ""
-    requests = [(f"  asked {REQUESTS.get(kind, kind)}", WARN) for kind in snapshot.requests]
+    stopping = f"  {_stopping(snapshot)}" if snapshot.live and snapshot.stopping else ""
+    requests = [(f"  asked {REQUESTS.get(kind, kind)}", WARN) for kind in snapshot.requests if kind not in STOPPING]
     return Content.assemble(
         (f" {stage_of(status, short=True)}", f"bold {ACCENT}"),
         f"  {clock(elapsed_s(status, live=snapshot.live, now=now))}", f", {known}" if known else "", *requests,
+        (stopping, WARN),
         f"  {status.candidates}{of_all} candidates",
         f"  {cost(total.cost_usd)}, {counted(total.calls, 'call')}{tokens}",
         (f"  {episodes_words(status)}", DIM),
     )
+
+
+def _stopping(snapshot: RunSnapshot) -> str:
+    """That the run is about to stop, and for what it waits or what it drops."""
+    words = STOPPING.get(snapshot.stopping, "stopping")
+    episodes, calls = still_out(snapshot)
+    if not episodes and not calls:
+        return words
+    parts = [counted(episodes, "episode")] * bool(episodes) + [counted(calls, "call")] * bool(calls)
+    return f"{words}: {', '.join(parts)} out"
 
 
 def _screens(present: str, gap: int) -> Content:
