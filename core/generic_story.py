@@ -30,6 +30,7 @@ OTHERS = 2  # and at least of numbers that do not
 FLAGS = 4  # with a timeline
 TOLD = 6  # changes of one
 STAGE = 10  # characters of a stage's name
+SPANS = 10  # entries of stages in a line
 MOST_BEYOND = 5.0  # times its earlier range
 SUDDEN = 0.25  # of a number's range in one step: a change worth a line
 UNSEEN = frozenset({"reward", "terminated", "truncated"})  # by a policy
@@ -57,6 +58,7 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
     changing = [part for part in (*states, *actions) if part.changes]
     moving = [part for part in _distinct(part for part in changing if not part.ends) if part.name not in led]
     flags = [part for part in (*leads, *moving) if part.is_flag and part.changes and not part.ends]
+    plain = [part for part in states if not part.is_flag]
     first = [part for part in leads if part.at_points]
     slow = [part for part in moving if not part.is_flag and part.restlessness <= RESTLESS]
     swinging = [part for part in (*leads, *moving) if not part.is_flag and part.restlessness > RESTLESS]
@@ -73,7 +75,7 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
     return Story(
         head=("step", *map(str, points)) if told else (),
         rows=tuple((part.name + part.words, *map(part.at, points)) for part in told),
-        notes=(*_timeline(flags), *_changes([part for part in states if not part.is_flag]), *notes),
+        notes=(*_stage_line(recording), *_timeline(flags), *_changes(plain), *notes),
         last=_steps(leads, moving, [part for part in flags if part not in actions], recording),
         conditions=_conditions(recording.constants),
     )
@@ -157,6 +159,18 @@ def _stages(recording: Recording) -> list[tuple[int, str]]:
     found = recording.info.get(STAGES, ())
     pairs = found if isinstance(found, list) else []
     return [(int(step), one_line(str(name) or "-", STAGE)) for name, step in pairs]
+
+
+def _stage_line(recording: Recording) -> list[str]:
+    """The steps of each entry of the program's stages, where one was entered again; of many the first and last ones."""
+    stages = _stages(recording)
+    ends = [step for step, _ in stages[1:]] + [recording.steps + 1]
+    words = [f"{name} {first}-{after - 1}" for (first, name), after in zip(stages, ends, strict=False)]
+    again = len({name for _, name in stages}) < len(stages)
+    left = len(words) - SPANS
+    if left > 1:
+        words[2 : 2 + left] = [f"… {left} more entries …"]
+    return [f"stages by step: {', '.join(words)}"] if again else []
 
 
 def _stage_at(stages: Sequence[tuple[int, str]], step: int, rows: Sequence[int]) -> str:

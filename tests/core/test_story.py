@@ -101,6 +101,7 @@ LED = [
 ]
 
 
+@settings(deadline=None, max_examples=20)
 @given(st.lists(st.sampled_from([0.0, 0.01, 1.0, 50.0]), min_size=len(HOPPER), max_size=len(HOPPER)))
 def test_the_same_numbers_lead_every_trace_of_a_task(scales: list[float]) -> None:
     """Whatever moved: where the trunk is and how it leans and moves, the joints of the legs, and the contacts."""
@@ -135,7 +136,11 @@ def test_steps_around_changes_of_stages_are_shown() -> None:
         states={"obs": np.sin(np.arange(steps + 1) / 9)[:, None]}, actions={"a": np.zeros(steps)},
         info={"policy_stages": stages},
     )
-    head, named, *rows = generic_story(recording, {"obs": ()}).last
+    story = generic_story(recording, {"obs": ()})
+    assert story.notes[0] == (
+        "stages by step: wait 0-19, swing 20-29, push 30-109, swing 110-119, push 120-389, fall 390-400"
+    )
+    head, named, *rows = story.last
     columns = " ".join(head[1:]).split(" | ")
     assert [block.split()[0] for block in columns] == ["18", "108", "118", str(steps + 1 - LAST + 15)]
     assert columns[0] == "18 19 20 21 22" and columns[-1].split()[-1] == "400" and len(head) == 1 + LAST + 3
