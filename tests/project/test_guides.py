@@ -57,6 +57,20 @@ def test_numbers_that_a_guide_explains_are_in_the_output_that_it_shows(path: Pat
     assert {*re.findall(r"\b\d\.\d{3}\b", prose)} <= {*re.findall(r"\b\d\.\d{3}\b", shown)}
 
 
+def test_no_two_guides_name_their_run_alike() -> None:
+    """A reader who follows two guides in one folder would be refused in the second one."""
+    named: dict[str, list[str]] = {}
+    for path in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))):
+        text = path.read_text(encoding="utf-8")
+        words = [command.arguments for command in commands_of(text) if "--name" in command.arguments]
+        found = [each[each.index("--name") + 1] for each in words]
+        found += re.findall(r"memento\.run\([^)]*name=\"([^\"]+)\"", text)
+        for name in {*found}:
+            named.setdefault(name, []).append(path.name)
+    assert {"first", "reading", "from-python", "compared"} <= {*named}
+    assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
+
+
 def test_the_table_of_a_runs_parts_names_the_parts_that_are_shown() -> None:
     text = (ROOT / "docs" / "reading-a-run.md").read_text(encoding="utf-8")
     [table] = re.findall(r"\| part \|.*?\n\n", text, flags=re.DOTALL)
