@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .ports import Domain, Narrating
-from .recording import STAGES, Array, Recording
+from .recording import STAGE_CHANGES, STAGES, Array, Recording
 from .story import MAX_ROWS, Story
 from .story_parts import NOISE, SECRET, Part, Visible, leading, parts_of, shown, telling
 from .text import one_line
@@ -155,9 +155,9 @@ def _cells(blocks: Sequence[range], text: Callable[[int], str]) -> list[str]:
 
 
 def _stages(recording: Recording) -> list[tuple[int, str]]:
-    """The step and the name of each stage that the program reported, in order."""
+    """The step and the name of each stage that the program reported, in order; none where not all are recorded."""
     found = recording.info.get(STAGES, ())
-    pairs = found if isinstance(found, list) else []
+    pairs = found if isinstance(found, list) and len(found) < STAGE_CHANGES else []
     return [(int(step), one_line(str(name) or "-", STAGE)) for name, step in pairs]
 
 
@@ -170,7 +170,7 @@ def _stage_line(recording: Recording) -> list[str]:
     left = len(words) - SPANS
     if left > 1:
         words[2 : 2 + left] = [f"… {left} more entries …"]
-    return [f"stages by step: {', '.join(words)}"] if again else []
+    return [f"the program's stages by step: {', '.join(words)}"] if again else []
 
 
 def _stage_at(stages: Sequence[tuple[int, str]], step: int, rows: Sequence[int]) -> str:

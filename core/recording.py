@@ -16,7 +16,10 @@ MISSING = "missing"
 """The entry of `info` with the reported numbers that could not be recorded, and why: a sentence's end."""
 
 STAGES = "policy_stages"
-"""The entry of `info` with the stages that a policy named: [name, step] for each change."""
+"""The entry of `info` with the stages that a policy named: [name, step] for each change, the first ones."""
+
+STAGE_CHANGES = 500
+"""How many of these changes are recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.metrics import bounded_metrics
+from ...core.recording import STAGE_CHANGES
 from ...core.text import one_line, printable
 from ...core.values import JSON, Stage
 from .fault_text import portable
 from .program_notes import NAME_CHARS
 
-CHANGES: Final = 500        # of the stage, on the recording
 STAGES: Final = 24          # different names; further ones count as OTHER
 OTHER: Final = "other stages"
 ENTRIES: Final = 24         # of a report, after nested names were joined
@@ -33,7 +33,7 @@ class _Tally:
 
 @dataclass(slots=True)
 class StageLog:
-    """The stages of one episode. `changes` holds [name, step] in order, the first CHANGES of them.
+    """The stages of one episode. `changes` holds [name, step] in order, the first STAGE_CHANGES of them.
 
     `step` counts calls from 0: the stage was named after the call that returned the action of this step.
     """
@@ -50,7 +50,7 @@ class StageLog:
         self._current, self._since = name, step
         if name and name not in self._tallies and len(self._tallies) >= STAGES:
             self._current = name = OTHER
-        if len(self.changes) < CHANGES:
+        if len(self.changes) < STAGE_CHANGES:
             self.changes.append([name, step])
         if name:
             self._tallies.setdefault(name, _Tally(step)).entries += 1

@@ -138,7 +138,8 @@ def test_steps_around_changes_of_stages_are_shown() -> None:
     )
     story = generic_story(recording, {"obs": ()})
     assert story.notes[0] == (
-        "stages by step: wait 0-19, swing 20-29, push 30-109, swing 110-119, push 120-389, fall 390-400"
+        "the program's stages by step: "
+        "wait 0-19, swing 20-29, push 30-109, swing 110-119, push 120-389, fall 390-400"
     )
     head, named, *rows = story.last
     columns = " ".join(head[1:]).split(" | ")

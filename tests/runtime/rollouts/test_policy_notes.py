@@ -17,11 +17,10 @@ from memento.core.call_times import (
 )
 from memento.core.generic_story import generic_story
 from memento.core.programs.marks import never_ran
-from memento.core.recording import Recording
+from memento.core.recording import STAGE_CHANGES, Recording
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode, EpisodeNotes
 from memento.runtime.rollouts.policy_notes import (
-    CHANGES,
     ENTRIES,
     PRINTED_CHARS,
     PRINTED_LINES,
@@ -59,7 +58,7 @@ def test_a_stage_that_changes_at_each_step_stays_small():
     for step in range(10_000):
         log.change(str(step).encode(), step)
     stages = log.stages(10_000)
-    assert len(log.changes) == CHANGES
+    assert len(log.changes) == STAGE_CHANGES
     assert (len(stages), stages[-1].name, stages[-1].steps) == (STAGES + 1, "other stages", 10_000 - STAGES)
 
 
