@@ -157,8 +157,9 @@ def _cells(blocks: Sequence[range], text: Callable[[int], str]) -> list[str]:
 def _stages(recording: Recording) -> list[tuple[int, str]]:
     """The step and the name of each stage that the program reported, in order; none where not all are recorded."""
     found = recording.info.get(STAGES, ())
-    pairs = found if isinstance(found, list) and len(found) < STAGE_CHANGES else []
-    return [(int(step), one_line(str(name) or "-", STAGE)) for name, step in pairs]
+    pairs = [each for each in found if isinstance(each, list)] if isinstance(found, list) else []
+    whole = len(pairs) < STAGE_CHANGES
+    return [(int(str(step)), one_line(str(name) or "-", STAGE)) for name, step in pairs] if whole else []
 
 
 def _stage_line(recording: Recording) -> list[str]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from ...core.call_times import call_times
 from ...core.errors import StoreError
-from ...core.generic_story import Visible, generic_story, story_of
+from ...core.generic_story import generic_story, story_of
 from ...core.ports import (
     Action,
     Domain,
@@ -40,6 +40,7 @@ from ...core.recording import STAGES, Recording
 from ...core.recording_file import load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.story import Story, shown_conditions, story_text
+from ...core.story_parts import Visible
 from ...core.text import raised
 from ...core.turns import HIDDEN
 from ...core.values import JSON, Episode, EpisodeNotes, Fault, FaultKind, Program
