@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .ports import Domain, Narrating
 from .recording import STAGE_CHANGES, STAGES, Array, Recording
 from .story import MAX_ROWS, Story
-from .story_parts import NOISE, SECRET, Part, Visible, leading, parts_of, shown, telling
+from .story_parts import NOISE, SECRET, Track, Visible, leading, parts_of, shown, telling
 from .text import one_line
 from .values import JSON
 
@@ -81,7 +81,7 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
     )
 
 
-def _still(states: Sequence[Part], actions: Sequence[Part], changing: Sequence[Part]) -> list[str]:
+def _still(states: Sequence[Track], actions: Sequence[Track], changing: Sequence[Track]) -> list[str]:
     """The line of the fields of which nothing changed."""
     moved = {part.field for part in changing}
     still = [name for name in dict.fromkeys(part.field for part in (*states, *actions)) if name not in moved]
@@ -92,15 +92,15 @@ def _is_shown(field: str, visible: Visible | None) -> bool:
     return field not in UNSEEN if visible is None else field in visible
 
 
-def _distinct(parts: Iterable[Part]) -> list[Part]:
+def _distinct(parts: Iterable[Track]) -> list[Track]:
     """The parts without those whose values an earlier one has."""
-    found: dict[tuple[str, bytes], Part] = {}
+    found: dict[tuple[str, bytes], Track] = {}
     for part in parts:
         found.setdefault((part.values.dtype.str, part.values.tobytes()), part)
     return list(found.values())
 
 
-def _width(parts: list[Part]) -> Callable[[Part], float]:
+def _width(parts: list[Track]) -> Callable[[Track], float]:
     """From 1 to 2 by the range of a part, compared with the widest of its field."""
     widest: dict[str, float] = {}
     for part in parts:
@@ -108,7 +108,7 @@ def _width(parts: list[Part]) -> Callable[[Part], float]:
     return lambda part: part.weight * (1.0 + part.spread / widest[part.field])
 
 
-def _late(part: Part) -> float:
+def _late(part: Track) -> float:
     """How far the last steps leave the earlier range, and what share of the whole range they use."""
     numbers = part.numbers
     if numbers is None or part.spread <= NOISE:
@@ -124,7 +124,7 @@ def _late(part: Part) -> float:
 
 
 def _steps(
-    leads: Sequence[Part], moving: Sequence[Part], flags: Sequence[Part], recording: Recording
+    leads: Sequence[Track], moving: Sequence[Track], flags: Sequence[Track], recording: Recording
 ) -> tuple[tuple[str, ...], ...]:
     """Single steps: a row of their numbers, the stages, what leads, and what else says most of the last ones."""
     steps = recording.steps
@@ -180,7 +180,7 @@ def _stage_at(stages: Sequence[tuple[int, str]], step: int, rows: Sequence[int])
     return now[-1][1] if now and (now[-1][0] == step or step - 1 not in rows) else ""
 
 
-def _moments(stages: Sequence[tuple[int, str]], flags: Sequence[Part], limit: int) -> list[int]:
+def _moments(stages: Sequence[tuple[int, str]], flags: Sequence[Track], limit: int) -> list[int]:
     """The steps of the changes before `limit`, the most telling first: the last one, then rare and late ones.
 
     Changes are those of the program's stages, else those of flags. Rare is what seldom became what; of equal ones the
@@ -214,7 +214,7 @@ def _blocks(moments: Iterable[int], steps: int, columns: int) -> list[range]:
     return blocks
 
 
-def _swing(part: Part) -> str:
+def _swing(part: Track) -> str:
     """Range, mean and period of a number that swings."""
     numbers = part.numbers
     assert numbers is not None
@@ -228,7 +228,7 @@ def _swing(part: Part) -> str:
     return f"{part.name} {low} to {high}, mean {middle}{period}"
 
 
-def _timeline(flags: list[Part]) -> list[str]:
+def _timeline(flags: list[Track]) -> list[str]:
     """When each flag, contact or text changed: all changes where they are few, else their number and the last ones."""
     lines = []
     for part in flags[:FLAGS]:
@@ -245,7 +245,7 @@ def _timeline(flags: list[Part]) -> list[str]:
     return lines
 
 
-def _changes(parts: list[Part]) -> list[str]:
+def _changes(parts: list[Track]) -> list[str]:
     """The largest change of each state from one step to the next, the most sudden ones, in the order of time."""
     found: dict[str, tuple[float, int, str]] = {}
     for part in parts:
@@ -256,7 +256,7 @@ def _changes(parts: list[Part]) -> list[str]:
     return [text for _, _, text in sorted(sudden, key=lambda change: change[1])]
 
 
-def _largest_change(part: Part) -> tuple[float, int, str] | None:
+def _largest_change(part: Track) -> tuple[float, int, str] | None:
     """The share of its range, the step, and the words of a part's largest change; None without a change."""
     numbers = part.numbers
     if len(part.values) < 2:

@@ -65,7 +65,7 @@ _VALUE = 10  # characters of a text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Track:
     """One number, flag or text of a field over time, of shape (rows,)."""
 
     field: str
@@ -135,7 +135,7 @@ class Part:
         return shown(self.values[row], self.values) if row < len(self.values) else ""
 
 
-def parts_of(fields: Mapping[str, Array], names: Visible = MappingProxyType({})) -> Iterator[Part]:
+def parts_of(fields: Mapping[str, Array], names: Visible = MappingProxyType({})) -> Iterator[Track]:
     """The numbers, flags and texts of recorded fields, in their order, without secret ones, with these names."""
     for name, array in list(fields.items())[:MAX_FIELDS]:
         rows = np.asarray(array)
@@ -143,7 +143,7 @@ def parts_of(fields: Mapping[str, Array], names: Visible = MappingProxyType({}))
             continue
         label = one_line(name, _NAME)
         if rows.ndim == 1:
-            yield Part(label, label, rows)
+            yield Track(label, label, rows)
             continue
         flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
         named = any(names.get(name, ()))
@@ -151,7 +151,7 @@ def parts_of(fields: Mapping[str, Array], names: Visible = MappingProxyType({}))
             called = "".join(names.get(name, ())[column : column + 1])
             group = _group(called) if called and "goal" not in name else None
             weight = UNNAMED if named and not called else 1.0
-            yield Part(label, f"{label}[{','.join(map(str, place))}]", flat[:, column], _short(called), weight, group)
+            yield Track(label, f"{label}[{','.join(map(str, place))}]", flat[:, column], _short(called), weight, group)
 
 
 def _group(called: str) -> int | None:
@@ -166,7 +166,7 @@ def _short(called: str) -> str:
     return f" {words}" if words else ""
 
 
-def leading(parts: Sequence[Part]) -> list[Part]:
+def leading(parts: Sequence[Track]) -> list[Track]:
     """The parts that lead every trace of a task, in one order: by the names of the numbers, whatever their values are.
 
     `parts` are what a policy observes; where those are few, all of them lead.
@@ -177,7 +177,7 @@ def leading(parts: Sequence[Part]) -> list[Part]:
     return [part for group, those in zip(_GROUPS, found, strict=True) for part in those[: group.most]]
 
 
-def telling(parts: list[Part], most: int, score: Callable[[Part], float]) -> list[Part]:
+def telling(parts: list[Track], most: int, score: Callable[[Track], float]) -> list[Track]:
     """At most `most` parts, in their order: always the one with the largest score that the chosen ones do not explain.
 
     What the chosen ones explain of a part is the share of its variance over time that is linear in them.
