@@ -32,7 +32,7 @@ from .required import refuse_the_blind, require_drawing, require_sight, require_
 from .results import RunResult, result_of
 from .session import Session, Work
 from .status import StatusAddress
-from .wiring import Models, make_models, replayed, require_calibratable, workers_of
+from .wiring import Models, make_models, replayed, require_calibratable, rolls_ahead, workers_of
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")
@@ -70,6 +70,8 @@ async def run(
             await require_drawing(settings, domain)
             await require_twin(settings, domain)
             await require_sight(settings, models)
+        if rolls_ahead(settings, domain) and settings.roll_ahead == "on" and where.places is not None:
+            raise UsageError("nothing is rolled out ahead on a cluster: remove roll_ahead = 'on'")
         if where.places is not None:
             settings = settings.model_copy(update={"workers": min(where.places, MOST_WORKERS)})
         clock = SystemClock()

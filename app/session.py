@@ -14,9 +14,20 @@ from ..agents.notes import Notes
 from ..agents.writing import Keep
 from ..core.ballot_files import BALLOTS
 from ..core.errors import MementoError, first_of
-from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped, ServiceNoted
+from ..core.events import (
+    AskedAgain,
+    Fact,
+    HintGiven,
+    Order,
+    ReplayDiffered,
+    Roll,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    ServiceNoted,
+)
 from ..core.keeper import Keeper
-from ..core.ports import Attentive, Display, Domain, interpreter_of
+from ..core.ports import Attentive, Display, Domain, RollTask, interpreter_of
 from ..core.text import one_line
 from ..core.values import Call
 from ..domains import import_string
@@ -28,6 +39,7 @@ from ..runtime.bus import EventBus
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool, WorkerActivity
 from ..runtime.supervisor import Agent, Lane, Supervisor
+from ..search.ahead import expected
 from ..search.conversing import Conversing
 from ..search.criticising import Criticising
 from ..search.gate import GATE_SPLIT, Gated
@@ -43,7 +55,7 @@ from .required import artists, twin_of
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
-from .wiring import Models, aids_of, exclude_loaded_from_gc, final_splits, load_clients, make_lanes
+from .wiring import Models, aids_of, exclude_loaded_from_gc, final_splits, load_clients, make_lanes, rolls_ahead
 
 MOST_WHY = 1000     # characters of the sentence on why a run failed
 
@@ -264,7 +276,46 @@ class Session:
             lanes=announced(feed.counted(lanes), display),
             requests=requests,
             tick=display.tick,
+            foresight=self._foresight(pool),
         )
+
+    def _foresight(self, pool: ProcessPool | ClusterPool) -> "LookAhead | None":
+        """What has idle workers roll episodes out ahead; None on a cluster, and in a replay, which never waits."""
+        work = self._work
+        if not isinstance(pool, ProcessPool) or work.recorded.tape is not None:
+            return None
+        if not rolls_ahead(work.settings, work.domain):
+            return None
+        return LookAhead(pool, generations=work.settings.generations)
+
+
+class LookAhead:
+    """Has the idle workers of a pool roll out what the search will probably order next."""
+
+    def __init__(self, pool: ProcessPool, *, generations: int) -> None:
+        self._pool = pool
+        self._generations = generations
+        self._state: Any = None
+        self._likely: tuple[RollTask, ...] = ()
+
+    def look(self, state: Any, ordered: Iterable[Order]) -> None:
+        """Tell the pool what is expected in this state, and what is ordered; with None nothing is expected."""
+        if state is not self._state:
+            self._state = state
+            self._likely = () if state is None else _tasks(expected(state, self._generations))
+        self._pool.expect(self._likely, _tasks(ordered))
+
+    def account(self) -> tuple[Fact, ...]:
+        """What was rolled out ahead since the last account."""
+        found = self._pool.account()
+        return () if found is None else (found,)
+
+
+def _tasks(orders: Iterable[Order]) -> tuple[RollTask, ...]:
+    return tuple(
+        RollTask(order=each.id, program=each.program, split=each.split, index=each.index, seed=each.seed)
+        for each in orders if isinstance(each, Roll)
+    )
 
 
 def unusable_answers(store: RunStore, orders: Iterable[str]) -> dict[Key, Call]:

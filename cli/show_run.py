@@ -328,6 +328,11 @@ def _spent_time(status: RunStatus, slots: Slots) -> str:
         words.append(f"rollouts took {duration(slots.rollout_s)}, {used} of the time of {counted(workers, 'worker')}")
         start_s = start_up_s(slots, workers)
         words += [f"{duration(start_s)} of it to start simulators"] if start_s >= 1.0 else []
+    if status.ahead_s:
+        words.append(
+            f"idle workers rolled {counted(status.ahead, 'episode')} out ahead in {duration(status.ahead_s)}, "
+            f"{status.ahead_used} were used, {duration(status.ahead_unused_s)} were for nothing"
+        )
     return "; ".join(words)
 
 

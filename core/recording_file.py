@@ -5,11 +5,13 @@ these files, the controller reads them; numpy alone reads them too.
 """
 
 import hashlib
+import io
 import json
 import math
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,23 +59,44 @@ def save_recording(path: Path, recording: Recording) -> None:
     Raises TypeError for arrays that are no plain data, ValueError for info that is not JSON (NaN included), and
     StoreError with a sentence where the disk refuses.
     """
-    groups = {"states": recording.states, "actions": recording.actions, "constants": recording.constants}
+    with _replaced(path) as partial:
+        _write(partial, recording)
+
+
+def packed_recording(recording: Recording) -> bytes:
+    """The content of the file of `save_recording`. Raises TypeError and ValueError as that does."""
+    file = io.BytesIO()
+    _write(file, recording)
+    return file.getvalue()
+
+
+def save_packed(path: Path, data: bytes) -> None:
+    """Write what `packed_recording` returned, as `save_recording` writes. Raises StoreError."""
+    with _replaced(path) as partial:
+        partial.write_bytes(data)
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[Path]:
     try:
-        with (
-            # durable: where the power fails the store may keep the episode's fact, so this file is kept, too
-            replacing(path, durable=True) as partial,
-            zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-        ):
-            for group, arrays in groups.items():
-                for name, array in arrays.items():
-                    if array.dtype.kind not in KINDS:
-                        raise TypeError(f"recorded array {name} has dtype {array.dtype}, which is not plain data")
-                    with archive.open(f"{group}/{name}.npy", "w", force_zip64=True) as member:
-                        np.save(member, array, allow_pickle=False)
-            archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
+        # durable: where the power fails the store may keep the episode's fact, so this file is kept, too
+        with replacing(path, durable=True) as partial:
+            yield partial
     except OSError as error:
         problem = f"the trajectory {path.name} cannot be written to {path.parent}: {os_problem(error)}"
         raise StoreError(problem) from error
+
+
+def _write(file: Path | io.BytesIO, recording: Recording) -> None:
+    groups = {"states": recording.states, "actions": recording.actions, "constants": recording.constants}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for group, arrays in groups.items():
+            for name, array in arrays.items():
+                if array.dtype.kind not in KINDS:
+                    raise TypeError(f"recorded array {name} has dtype {array.dtype}, which is not plain data")
+                with archive.open(f"{group}/{name}.npy", "w", force_zip64=True) as member:
+                    np.save(member, array, allow_pickle=False)
+        archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
 
 
 def load_recording(path: Path) -> Recording:

@@ -135,7 +135,7 @@ FREE = frozenset({
     "tune_episodes", "tune_generations",    # of no use without slots for tuning, which are compared
     "budget", "budget_calls", "budget_tokens", "budget_usd", "budget_wall_s",   # a run that one ends does not count
     "workers", "calls_at_once", "prices", "replay", "replay_loosely", "require_sandbox", "keep_trajectories",
-    "trajectories_limit_mb", "racing", "duplicates", "speculation",     # change no result
+    "trajectories_limit_mb", "racing", "duplicates", "speculation", "roll_ahead",   # change no result
 })
 """The settings in which a run may differ from the paper's, and still stand beside it."""
 SHARED_FILES: Mapping[str, tuple[JSON, ...]] = {"initial": (None,), "evaluator": ("evolve", "zero-shot")}

@@ -29,6 +29,7 @@ from ..core.events import (
     ProposalFailed,
     ReplayDiffered,
     RobustMeasured,
+    RolledAhead,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -115,6 +116,10 @@ class RunStatus:
     duplicates: int = 0                 # candidates whose program was known
     speculative: int = 0                # climbs proposed before the verdict that they assumed
     speculative_kept: int = 0           # of these, those with the right assumption
+    ahead: int = 0                      # episodes that idle workers rolled out before they were ordered
+    ahead_used: int = 0                 # of these, those that were ordered
+    ahead_s: float = 0.0                # the time of workers that all of them took, and those that were given up
+    ahead_unused_s: float = 0.0         # of this, for what was not used
     episodes: int = 0                   # of any stage, practice among them
     search_episodes: int = 0            # of p_0, the search and its confirmations, which a budget of episodes counts
     practice: int = 0                   # of these, in which drafts were tried
@@ -231,6 +236,11 @@ class RunStatus:
             case SpeculationEnded():
                 self.speculative += 1
                 self.speculative_kept += fact.kept
+            case RolledAhead():
+                self.ahead += fact.episodes
+                self.ahead_used += fact.used
+                self.ahead_s += fact.worker_s
+                self.ahead_unused_s += fact.worker_s - fact.used_s
             case EliteConfirmed():
                 self.confirmations += 1
                 self.refuted += not fact.confirmed

@@ -10,7 +10,17 @@ from typing import Any, Protocol
 import structlog
 
 from ..core.errors import BudgetSpent, MementoError, SearchError, ServiceLost, StoreError
-from ..core.events import CandidateScored, EliteChanged, Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
+from ..core.events import (
+    CandidateScored,
+    EliteChanged,
+    Fact,
+    Order,
+    RunContinued,
+    RunPaused,
+    RunStopped,
+    StageEntered,
+    Withdraw,
+)
 from ..core.keeper import Decision, Keeper
 from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
@@ -49,11 +59,25 @@ class Lane:
         return self.limit if isinstance(self.limit, int) else self.limit()
 
 
+class Foresight(Protocol):
+    """What is done before it is ordered, where nothing else is to be done. It changes no result.
+
+    `ordered` are the orders that are open.
+    """
+
+    def look(self, state: Any, ordered: Iterable[Order]) -> None:
+        """The keeper's state or the open orders have changed; a state of None: nothing is to be begun."""
+
+    def account(self) -> Iterable[Fact]:
+        """What was done since the last account, for the log."""
+
+
 class Supervisor:
     """Runs a keeper over agents.
 
     `requests` gives what a person has asked for since the last time ("pause", "continue", "stop",
-    "stop-after-candidate", "stop-after-generation"); `tick` is called now and then, for a display.
+    "stop-after-candidate", "stop-after-generation"); `tick` is called now and then, for a display. The `foresight`
+    accounts for what it did at the end of a generation or a stage, and where the run is left.
     """
 
     def __init__(
@@ -64,14 +88,17 @@ class Supervisor:
         lanes: Iterable[Lane],
         requests: Callable[[], Iterable[str]] = tuple,
         tick: Callable[[], None] = lambda: None,
+        foresight: Foresight | None = None,
     ) -> None:
         self._keeper = keeper
         self._bus = bus
         self._requests = requests
         self._tick = tick
+        self._foresight = foresight
         self._lanes = tuple(lanes)
         self._waiting: dict[str, list[tuple[int, int, Order]]] = {lane.name: [] for lane in self._lanes}
         self._queued = 0
+        self._open: dict[str, Order] = {}       # all orders without an answer
         self._running: dict[str, dict[str, asyncio.Task[None]]] = {lane.name: {} for lane in self._lanes}
         self._inbox: asyncio.Queue[Fact | BaseException | _Asked] = asyncio.Queue()
         self._paused = False
@@ -117,9 +144,11 @@ class Supervisor:
     async def _loop(self, group: asyncio.TaskGroup) -> str:
         while not self._keeper.finished(self._state):
             if self._stop is not None:
-                self._bus.publish([RunStopped(reason=self._stop, why=self._why)])
+                self._bus.publish([*self._account(), RunStopped(reason=self._stop, why=self._why)])
                 return self._stop
             self._dispatch(group)
+            if self._foresight is not None:
+                self._foresight.look(None if self._paused else self._state, self._open.values())
             await self._take_arrived()
         return "done"
 
@@ -158,9 +187,10 @@ class Supervisor:
         except SearchError:
             self._uncommitted.append(fact)  # what led here is kept, so that the run shows why it ended
             raise
-        self._uncommitted += (fact, *decision.facts)
         self._state = decision.state
         self._queue(decision.orders)
+        ends = any(isinstance(each, EliteChanged | StageEntered) for each in decision.facts)
+        self._uncommitted += (fact, *(self._account() if ends else ()), *decision.facts)
         if self._stop_after is not None and any(isinstance(each, self._stop_after) for each in decision.facts):
             self._stop = "stopped"
 
@@ -171,6 +201,7 @@ class Supervisor:
             else:
                 lane = self._lane(order)
                 self._queued += 1
+                self._open[order.id] = order
                 heappush(self._waiting[lane.name], (lane.urgency(order), self._queued, order))
 
     def _lane(self, order: Order) -> Lane:
@@ -179,7 +210,11 @@ class Supervisor:
                 return lane
         raise MementoError(f"no agent takes orders of the kind {type(order).__name__}")
 
+    def _account(self) -> Iterable[Fact]:
+        return () if self._foresight is None else self._foresight.account()
+
     def _withdraw(self, target: str) -> None:
+        self._open.pop(target, None)
         for waiting in self._waiting.values():
             waiting[:] = [entry for entry in waiting if entry[2].id != target]
             heapify(waiting)
@@ -211,6 +246,7 @@ class Supervisor:
 
     def _leave(self, lane: Lane, order: Order) -> bool:
         """Whether the order was still wanted."""
+        self._open.pop(order.id, None)
         return self._running[lane.name].pop(order.id, None) is not None
 
     # ------------------------------------------------------------------------------ what people ask

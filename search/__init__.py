@@ -1,5 +1,6 @@
 """The search: pure decisions, one keeper per method, and the sequencer that joins the stages of a run.
 
+    ahead             which episodes a search will probably order next, so that idle workers can roll them out ahead
     conversing        proposals as conversations: a keeper around the keeper of a run
     criticising       looks of a critic before prompts: a keeper around the keeper of a run
     evaluator_search  evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0

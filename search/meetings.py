@@ -1,6 +1,6 @@
 """The common part of all searches: their state, and the programs' meetings on fresh episodes. Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
@@ -79,7 +79,7 @@ def elect(keeper: Adopts[S], state: S, elite: CandidateState, others: Iterable[C
     """
     plan = state.trials.plan.fresh
     if plan.choice:
-        state = replace(state, contenders=_kept(state, (elite, *others)))
+        state = replace(state, contenders=kept(state, (elite, *others)))
     if not plan.confirm or elite.id == state.elite.id:
         return _elected(keeper, state, elite)
     if plan.sequential and elite.program == state.elite.program:
@@ -148,21 +148,39 @@ def _elected(keeper: Adopts[S], state: S, elite: CandidateState) -> Decision[S]:
     plan = state.trials.plan
     if not plan.fresh.choice or not keeper.is_last(state):
         return keeper.adopt(state, with_record(elite, state.records))
-    met = contenders(elite, state.contenders, state.records)
+    choice = choice_of(state, elite, state.contenders)
+    if choice is None:
+        return keeper.adopt(state, with_record(elite, state.records))
+    return _roll_choice(keeper, state, choice)
+
+
+def choice_of(state: SearchState, elite: CandidateState, known: Sequence[CandidateState]) -> Choice | None:
+    """The final choice between this elite and the best of the `known` programs; None without a second one.
+
+    Its programs can be seen on the first `length` episodes; none of these is ordered yet.
+    """
+    plan = state.trials.plan
+    met = contenders(elite, known, state.records)
     left = plan.fresh.choice if plan.episodes is None else plan.episodes - state.trials.ordered
     while len(met) > 1 and next_length(met, state.records, 0, left) < FEWEST:
         met = met[:-1]
-    choice = Choice(programs=met, met=met, trials=state.trials, length=0, left=left)
-    return _choose(keeper, state, choice) if len(met) > 1 else keeper.adopt(state, with_record(elite, state.records))
+    if len(met) < 2:
+        return None
+    length = next_length(met, state.records, 0, left)
+    return Choice(programs=met, met=met, trials=state.trials, length=length, left=left)
 
 
 def _choose(keeper: Adopts[S], state: S, choice: Choice) -> Decision[S]:
-    """Roll the programs that are left out on further common episodes."""
-    plan = state.trials.plan
+    """See the programs that are left on further common episodes."""
     length = next_length(choice.programs, state.records, choice.length, choice.left)
-    trials, orders = rolled(plan, stream_of(plan.fresh, 0), state.records, choice.names(), length)
-    choice = replace(choice, trials=trials, length=length, left=choice.left - len(orders))
-    return _rolling(keeper, state, choice, orders)
+    return _roll_choice(keeper, state, replace(choice, length=length))
+
+
+def _roll_choice(keeper: Adopts[S], state: S, choice: Choice) -> Decision[S]:
+    """Roll the programs of a choice out on what they lack of its episodes."""
+    plan = state.trials.plan
+    trials, orders = rolled(plan, stream_of(plan.fresh, 0), state.records, choice.names(), choice.length)
+    return _rolling(keeper, state, replace(choice, trials=trials, left=choice.left - len(orders)), orders)
 
 
 def _halve(keeper: Adopts[S], state: S, choice: Choice) -> Decision[S]:
@@ -218,7 +236,7 @@ def _check_starts(keeper: Adopts[S], state: S, starts: FreshStarts) -> Decision[
     return chained(Decision(state=state, facts=(checked,)), keeper.begin_generation(state))
 
 
-def _kept(state: SearchState, found: Iterable[CandidateState]) -> tuple[CandidateState, ...]:
+def kept(state: SearchState, found: Iterable[CandidateState]) -> tuple[CandidateState, ...]:
     """The programs that the final choice may compare: every elite, and the fittest others."""
     known = {one.id: one for one in (state.elite, *state.contenders, *found) if one.fault is None and one.bound is None}
     ranked = sorted(known.values(), key=lambda one: (-one.fitness, one.generation, one.id))

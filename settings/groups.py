@@ -128,6 +128,12 @@ _NO_FRONT = Switch(
     name="partners", on=lambda values: values["partners"] != "front",
     otherwise="with partners = 'front', which needs every f_e of a candidate: remove it, or set partners to 'paper'",
 )
+_MEETINGS = Switch(
+    name="confirm_episodes",
+    on=lambda values: bool(values["confirm_episodes"] or values["choice_episodes"])
+    or values["stop_when"] == "saturated",
+    otherwise="without fresh episodes, which alone are rolled out ahead: remove it, or set confirm_episodes",
+)
 _PROBES = Switch(
     name="probes", on=lambda values: values["probes"] == "on",
     otherwise="without probes, on which evaluators are tested: remove it, or set probes to 'on'",
@@ -152,6 +158,7 @@ BRANCHES = SettingGroup(name="branches", parts=frozenset({SearchPart.BRANCHES}))
 SLOTS = SettingGroup(name="slots", parts=frozenset({SearchPart.SLOTS}))
 TUNING = SettingGroup(name="tuning", parts=frozenset({SearchPart.TUNING}))
 FRESH = SettingGroup(name="fresh episodes", parts=frozenset({SearchPart.ELITE}))
+AHEAD = SettingGroup(name="rolling ahead", parts=frozenset({SearchPart.ELITE}), switches=(_MEETINGS,))
 RACING = SettingGroup(
     name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED, _NO_FRONT, _FIXED_EVALUATOR)
 )
@@ -185,7 +192,7 @@ FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
 GROUPS: Mapping[str, SettingGroup] = {
     group.name: group
     for group in (
-        RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, RACING, CLIMB,
+        RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, AHEAD, RACING, CLIMB,
         SATURATION, ISLANDS, SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES,
         EVALUATOR_WRITER, EVALUATOR_SEARCH, EVALUATOR_TESTS, EVALUATOR_ATTACKS, EVALUATOR_MOVES,
         FINAL,

@@ -168,6 +168,9 @@ class Settings(BaseModel):
     racing: bool = groups.RACING.field(True, "end a candidate's rollouts once it cannot win; changes no result")
     duplicates: bool = groups.ROLLOUTS.field(False, "a known program takes its episodes over; changes no result")
     speculation: bool = groups.SPECULATION.field(False, "ask for the next climb before the verdict; changes no result")
+    roll_ahead: Literal["auto", "on", "off"] = groups.AHEAD.field(
+        "auto", "idle workers roll out fresh episodes that will probably be needed; changes no result"
+    )
     feedback: FeedbackDetail = groups.EDITS.field("stories", "stories of episodes, or metrics alone as in the paper")
     memory_detail: MemoryDetail = groups.CLIMB.field("full", "what prompts show of edits that did not stay")
     memory_scope: MemoryScope = groups.CLIMB.field("generation", "how long rejected edits are kept")

@@ -18,7 +18,7 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
         "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "n_roll": 10,
         "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,
         "final_episodes": 10, "duplicates": True, "speculation": True, "memory_detail": "summary",
-        "notes": "off", "evaluator_tests": "off",
+        "notes": "off", "evaluator_tests": "off", "roll_ahead": "off",
     },
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,

@@ -11,7 +11,7 @@ from .model import Settings
 
 BEFORE: Mapping[str, JSON] = {
     "evaluator_tests": "off", "feedback": "metrics", "judge_reasons": False, "macro_focus": False,
-    "memory_detail": "summary", "probes": "off", "repairs": 0, "reply": "whole",
+    "memory_detail": "summary", "probes": "off", "repairs": 0, "reply": "whole", "roll_ahead": "off",
 }
 """What runs did before a setting existed, where that differs from the setting's default."""
 

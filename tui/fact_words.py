@@ -36,6 +36,7 @@ from ..core.events import (
     ProposalMade,
     ReplayDiffered,
     RobustMeasured,
+    RolledAhead,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -109,6 +110,8 @@ def _of_episodes(fact: Fact) -> str | None:
         case TuningEnded():
             tried = f"{counted(fact.tried, 'vector')} of {counted(len(fact.constants), 'constant')}"
             return f"{tried}, f {fact.before:.3f} -> {fact.fitness:.3f}: {fact.summary}"
+        case RolledAhead():
+            return f"{counted(fact.episodes, 'episode')} rolled out ahead, {fact.used} used, {fact.aborted} aborted"
         case EpisodeScored(score=score):
             return fault_words(score.fault) if score.fault else f"f {score.fitness:.3f}"
         case TwinTried():

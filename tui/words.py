@@ -46,7 +46,9 @@ STAGES: Mapping[str, str] = {
     "done": "done",
 }
 STATE_ROLES: Mapping[str, str] = {"running": GOOD, "paused": WARN, "done": ACCENT, "killed": BAD, "failed": BAD}
-DOING: Mapping[str, str] = {"roll": "rolls out", "score": "scores", "examine": "examines", "warm": "warms up"}
+DOING: Mapping[str, str] = {
+    "roll": "rolls out", "ahead": "rolls out ahead", "score": "scores", "examine": "examines", "warm": "warms up",
+}
 GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
 NOT_ISOLATED = "NOT ISOLATED"
 BARS = "▁▂▃▄▅▆▇█"

@@ -49,6 +49,7 @@ from .run import (
     ReplayDiffered,
     RobustMeasured,
     Roll,
+    RolledAhead,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -94,7 +95,7 @@ __all__ = [
     "Fact", "FinalMeasured", "GateDecided", "HintGiven", "InitialChosen", "IslandsChanged", "Judge", "LookCloser",
     "Migrated", "Order", "PopulationChanged", "ProbesRecorded", "ProposalFailed", "ProposalMade", "ProposalStopped",
     "Propose", "ProposeAttack", "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "RobustMeasured", "Roll",
-    "RunContinued", "RunPaused", "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode",
-    "SearchEnded", "ServiceNoted", "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants", "TryOnTwin",
-    "TryProgram", "TuningEnded", "TurnTaken", "TwinTried", "VoteCast", "WhatIfBegun", "Withdraw",
+    "RolledAhead", "RunContinued", "RunPaused", "RunResumed", "RunStarted", "RunStopped", "SaturationChecked",
+    "ScoreEpisode", "SearchEnded", "ServiceNoted", "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants",
+    "TryOnTwin", "TryProgram", "TuningEnded", "TurnTaken", "TwinTried", "VoteCast", "WhatIfBegun", "Withdraw",
 ]

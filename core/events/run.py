@@ -81,6 +81,21 @@ class ServiceNoted(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RolledAhead(Fact):
+    """What idle workers did since the last such fact: they rolled out episodes that had not been ordered yet.
+
+    `episodes` ended, `used` of them and of earlier ones were ordered since, `aborted` gave way to other work or could
+    not be ordered any more. `worker_s` is the time of workers that all of them took, `used_s` that of the used ones.
+    """
+
+    episodes: int
+    used: int
+    aborted: int
+    worker_s: float
+    used_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPaused(Fact):
     """The user requested a pause; open orders finish, new ones wait."""
 

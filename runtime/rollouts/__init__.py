@@ -1,5 +1,6 @@
 """Execution of generated programs: the pool of worker processes, the sandboxed program processes, their messages.
 
+    ahead            Episodes that are rolled out ahead: by workers that would be idle, before anybody has ordered them
     evaluator_calls  one call of an evaluator program over one recording, and what makes an evaluator valid
     fault_text       the text of faults: bounded, and identical on every machine and in every run
     limits           resource limits of generated programs and workers

@@ -5,7 +5,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -13,20 +13,24 @@ from typing import Any, Final, Self
 import structlog
 
 from ...core.errors import RecordingLost, RolloutError, StoreError, UsageError
+from ...core.events import RolledAhead
 from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
 from ...core.recording import MISSING
-from ...core.recording_file import trajectory_key, trajectory_path
+from ...core.recording_file import save_packed, trajectory_key, trajectory_path
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from ...core.variables import hint
 from . import worker_messages as messages
+from .ahead import AheadEpisode, AheadRolls
 from .fault_text import simulator_fault
 from .limits import DEFAULT_LIMITS, Limits
+from .owned_process import undisturbed
 from .worker_handle import ENDED, WorkerHandle, WorkerLost
 
 _log = structlog.get_logger("memento.rollouts")
 
 TRIES: Final = 2            # of a task
 KILLED_TRIES: Final = 3     # of a task whose worker or warm process ended, as by a SIGKILL from outside
+GIVE_WAY_S: Final = 10.0    # for an episode that nobody ordered to end; a new simulator would take longer
 STARTS: Final = 5           # of a worker, before it counts as one that cannot start
 START_PAUSE_S: Final = 0.1  # before the second of them; it doubles
 WARM_AFTER_S: Final = 1.0   # without a task, as while the first prompt is out
@@ -39,7 +43,7 @@ class WorkerActivity:
 
     worker: int
     phase: str
-    doing: str | None = None    # "roll", "score", "examine", "probes", "draw"
+    doing: str | None = None    # "roll", "ahead", "score", "examine", "probes", "draw"
     order: str | None = None    # the order, or the trajectory
     steps: int = 0              # of the episode so far
     node: str | None = None     # of a cluster
@@ -73,6 +77,14 @@ async def examined(
     return Examination(scores=tuple(scores), fault=fault)
 
 
+def _roll_message(task: RollTask) -> messages.Message:
+    return {
+        "do": "roll", "key": trajectory_key(task.order), "split": task.split, "index": task.index,
+        "seed": task.seed, "practice": None if task.practice is None else asdict(task.practice),
+        "disturbance": None if task.disturbance is None else asdict(task.disturbance),
+    }
+
+
 class _Slot:
     """A place for one worker; empty before the first task and after the loss of a worker."""
 
@@ -80,6 +92,7 @@ class _Slot:
         self.index = index
         self.worker: WorkerHandle | None = None
         self.used = False
+        self.made: set[str] = set()     # the splits whose environment the worker has made
 
 
 class ProcessPool:
@@ -111,6 +124,7 @@ class ProcessPool:
         self._slots = [_Slot(index) for index in range(workers)]
         self._idle = deque(self._slots)
         self._waiting: deque[asyncio.Future[_Slot]] = deque()
+        self._ahead = AheadRolls(self._begin_ahead)
         self._closed = True
 
     async def __aenter__(self) -> Self:
@@ -139,6 +153,7 @@ class ProcessPool:
 
     async def _close(self) -> None:
         self._closed = True
+        await self._ahead.close()
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.wait([self._warming])
@@ -162,17 +177,33 @@ class ProcessPool:
         """
         if task.split not in self._splits:
             raise RolloutError(f"the pool has no split {task.split!r}, only {sorted(self._splits)}")
-        message = {
-            "do": "roll", "key": trajectory_key(task.order), "split": task.split, "index": task.index,
-            "seed": task.seed, "practice": None if task.practice is None else asdict(task.practice),
-            "disturbance": None if task.disturbance is None else asdict(task.disturbance),
-        }
-        episode = messages.episode_of(await self._call(message, task.program, task.order))
+        plain = task.practice is None and task.disturbance is None
+        ahead = await self._ahead.take(task) if plain else None
+        if ahead is None:
+            episode = messages.episode_of(await self._call(_roll_message(task), task.program, task.order))
+        else:
+            episode = replace(ahead.episode, trajectory=trajectory_key(task.order))
+            path = trajectory_path(self._folder, trajectory_key(task.order))
+            await undisturbed(asyncio.ensure_future(asyncio.to_thread(save_packed, path, ahead.recording)))
         missing = episode.info.get(MISSING)
         if missing and not self._warned:
             self._warned = True
             _log.warning("recorded-as-missing", what=str(missing), why="the simulator reported something else at first")
         return episode
+
+    def expect(self, likely: Sequence[RollTask], ordered: Sequence[RollTask]) -> None:
+        """Have idle workers roll the `likely` episodes out ahead, the first ones first, until the next such call.
+
+        What is under way gives way to every other task. `ordered` are the rolls that will be called for: what is known
+        of them is kept. Nothing of them is on disk before its `roll`, and a pool that is not asked to does nothing.
+        """
+        self._ahead.expect(likely, ordered)
+        # After the calls that begin at this moment have got their workers.
+        asyncio.get_running_loop().call_soon(self._ahead.go_on)
+
+    def account(self) -> RolledAhead | None:
+        """What was rolled out ahead since the last call of this, and used; None for nothing."""
+        return self._ahead.account()
 
     async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
         """Put the probes of the task on record. Raises RolloutError and StoreError."""
@@ -240,6 +271,27 @@ class ProcessPool:
                 await self._try(slot, {"do": "warm", "split": split}, Program(""), split)
         finally:
             self._release(slot)
+
+    def _begin_ahead(self, task: RollTask) -> asyncio.Task[AheadEpisode | None] | None:
+        """Have an idle worker roll an episode out whose environment it has made: making one could not give way."""
+        slot = next((slot for slot in self._idle if task.split in slot.made), None)
+        if slot is None or self._closed:
+            return None
+        self._idle.remove(slot)
+        rolling = asyncio.create_task(self._roll_ahead(slot, task))
+        rolling.add_done_callback(lambda _: self._release(slot))
+        return rolling
+
+    async def _roll_ahead(self, slot: _Slot, task: RollTask) -> AheadEpisode | None:
+        message = {**_roll_message(task), "ahead": True}
+        try:
+            answer = await self._try(slot, message, task.program, task.order)
+        except (WorkerLost, RolloutError):
+            return None
+        if "done" in answer:
+            return AheadEpisode(episode=messages.episode_of(answer["done"]), recording=answer["blob"])
+        await self._empty(slot)
+        return None
 
     # ------------------------------------------------------------------------------------ workers
 
@@ -325,18 +377,23 @@ class ProcessPool:
         blob = program.text.encode("utf-8", "surrogatepass")
 
         def on_note(note: messages.Message) -> float:
-            self._observe(WorkerActivity(worker=slot.index, phase=note["note"], doing=message["do"], order=order,
+            doing = "ahead" if message.get("ahead") else message["do"]
+            self._observe(WorkerActivity(worker=slot.index, phase=note["note"], doing=doing, order=order,
                                    steps=note["steps"]))
             return self._limits.environment_s if note["note"] == "environment" else self._limits.silence_s
 
         try:
-            return await worker.call(message, blob, on_note, wall_s=self._limits.task_wall_s)
+            answer = await worker.call(message, blob, on_note, wall_s=self._limits.task_wall_s)
+            if "split" in message:
+                slot.made.add(str(message["split"]))
+            return answer
         except WorkerLost as error:
             lost = await worker.lost(error)
             await self._empty(slot)
             raise lost from error
         except BaseException:   # cancelled: keep the worker and its simulator if it stops in time
-            if not await worker.abort(self._limits.abort_s):
+            patient = message.get("ahead") and not self._closed
+            if not await worker.abort(GIVE_WAY_S if patient else self._limits.abort_s):
                 await self._empty(slot)
             raise
 
@@ -365,7 +422,7 @@ class ProcessPool:
 
     async def _empty(self, slot: _Slot) -> None:
         """Kill this slot's worker."""
-        worker, slot.worker = slot.worker, None
+        worker, slot.worker, slot.made = slot.worker, None, set()
         if worker is None:
             return
         await worker.kill()
@@ -378,6 +435,7 @@ class ProcessPool:
             raise RolloutError("the pool is closed")
         if self._idle:
             return self._idle.popleft()
+        self._ahead.give_way()
         waiter: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:

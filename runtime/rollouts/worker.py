@@ -37,7 +37,7 @@ from ...core.ports import (
 )
 from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.recording import STAGES, Recording
-from ...core.recording_file import load_recording, save_recording, trajectory_path
+from ...core.recording_file import load_recording, packed_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.story import Story, shown_conditions, story_text
 from ...core.story_parts import Visible
@@ -144,7 +144,8 @@ def safe_story(
 
 
 FIRST_ACTIONS: Final = 5    # that are tried without a program, to see whether the simulator works at all
-NOTE_S: Final = 0.2         # interval at which a worker reports its steps
+NOTE_S: Final = 0.2         # interval at which a worker reports its steps, and reads whether its task was withdrawn
+AHEAD_NOTE_S: Final = 0.05  # the same in an episode that gives way to any task
 
 
 class Worker:
@@ -156,7 +157,9 @@ class Worker:
         self._folder = Path(start["trajectories"])
         self._environments: dict[str, Environment] = {}     # by their domains and options
         self._steps = 0
+        self._blob = b""
         self._noted = 0.0
+        self._note_s = NOTE_S
         self._launcher = ProgramLauncher(Limits(**start["limits"]), self._interrupted)
         self._domain = load_domain(start["domain"])
         self._others = {split: load_domain(name) for split, name in start["domains"].items()}
@@ -169,14 +172,15 @@ class Worker:
             if request["do"] == "abort":
                 continue    # the abort arrived after its task was answered
             program = Program(blob.decode("utf-8", "surrogatepass"))
-            self._steps = 0
+            self._steps, self._blob = 0, b""
+            self._note_s = AHEAD_NOTE_S if request.get("ahead") else NOTE_S
             try:
                 answer = self._answer(request, program)
             except Aborted:
                 answer = {"aborted": True}
             except StoreError as error:
                 answer = {"refused": str(error)}    # a problem of the disk: another worker would fail too
-            self._send(answer)
+            self._send(answer, self._blob)
 
     def close(self) -> None:
         """Release programs and simulators."""
@@ -238,7 +242,7 @@ class Worker:
     def _rest(self) -> None:
         """Report now and then. Raises Aborted if the controller withdrew the task."""
         self._steps += 1
-        if time.perf_counter() - self._noted > NOTE_S and self._interrupted():
+        if time.perf_counter() - self._noted > self._note_s and self._interrupted():
             raise Aborted
 
     def _why_broken(self, split: str, seed: int) -> str:
@@ -266,7 +270,7 @@ class Worker:
         return problem
 
     def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
-        """One episode: its trajectory is on disk before the answer."""
+        """One episode: its trajectory is on disk before the answer, or a part of it where it was not ordered yet."""
         begun = time.perf_counter()
         with self._reported(request) as failed:
             environment = self._environment(request["split"])
@@ -301,7 +305,10 @@ class Worker:
             return failed
         recording = with_stages(recorded, policy.stages)
         key = request["key"]
-        save_recording(trajectory_path(self._folder, key), recording)
+        if request.get("ahead"):
+            self._blob = packed_recording(recording)
+        else:
+            save_recording(trajectory_path(self._folder, key), recording)
         scene = recorded.info.get("scene")
         episode = Episode(
             index=index, seed=seed, steps=self._steps, ended_by=ended, fault=fault,
@@ -347,7 +354,7 @@ class Worker:
             self._steps += 1
             if ended is not None:
                 return ended
-            if time.perf_counter() - self._noted > NOTE_S and self._interrupted():
+            if time.perf_counter() - self._noted > self._note_s and self._interrupted():
                 raise Aborted
 
     def _apply(self, request: Mapping[str, Any], program: Program) -> messages.Message:
@@ -382,8 +389,8 @@ class Worker:
 
     # ------------------------------------------------------------------------------------ channel
 
-    def _send(self, message: messages.Message) -> None:
-        messages.send(self._channel, message)
+    def _send(self, message: messages.Message, blob: bytes = b"") -> None:
+        messages.send(self._channel, message, blob)
 
     def _note(self, phase: str) -> None:
         self._noted = time.perf_counter()

@@ -57,7 +57,7 @@ class WorkerHandle(OwnedProcess):
 
     async def call(self, message: Mapping[str, Any], blob: bytes, heard: Callable[[messages.Message], float],
                    *, wall_s: float) -> messages.Message:
-        """Send one message and return its answer, passing notes on to `heard`.
+        """Send one message and return its answer, passing notes on to `heard`; raw bytes are its "blob".
 
         `heard` returns how long the worker may stay silent from then on, in seconds. Raises WorkerLost.
         """
@@ -68,9 +68,9 @@ class WorkerHandle(OwnedProcess):
                 silence_s = heard({"note": "working", "steps": 0})
                 while True:
                     async with asyncio.timeout(silence_s):
-                        answer = await self._reader.read()
+                        answer, blob = await self._reader.read_with_blob()
                     if "note" not in answer:
-                        return answer
+                        return {**answer, "blob": blob} if blob else answer
                     silence_s = heard(answer)
         except TimeoutError as error:
             raise WorkerLost("it fell silent or passed its deadline") from error

@@ -27,10 +27,10 @@ class ControllerGone(Exception):
     """The other end of a worker's channel is closed, so the worker ends."""
 
 
-def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
+def send(channel: socket.socket, message: Mapping[str, Any], blob: bytes = b"") -> None:
     """The worker's end: send one message. Raises ControllerGone."""
     try:
-        channel.sendall(pack(message))
+        channel.sendall(pack(message, blob))
     except ConnectionError as error:
         raise ControllerGone from error
 
