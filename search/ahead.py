@@ -25,6 +25,8 @@ from .rounds import Round, fitter
 from .selection import Search, outputs, select_elite
 from .sequencer import Stages
 
+Key = tuple[str, int, int]
+
 MOST = 24
 """Episodes that are expected at once: what comes later is less likely, and results take memory until they are used."""
 
@@ -39,8 +41,12 @@ def expected(state: Any, generations: int) -> tuple[Roll, ...]:
         state = state.inner
     if not isinstance(state, SearchState):
         return ()
-    found = {(roll.program.text, roll.index, roll.seed): roll for roll in islice(_of(state, generations), 2 * MOST)}
+    found = dict(islice(((_key(roll), roll) for roll in _of(state, generations)), 2 * MOST))
     return tuple(found.values())[:MOST]
+
+
+def _key(roll: Roll) -> Key:
+    return roll.program.text, roll.index, roll.seed
 
 
 def _of(search: SearchState, generations: int) -> Iterator[Roll]:
@@ -50,6 +56,22 @@ def _of(search: SearchState, generations: int) -> Iterator[Roll]:
         for island in search.islands:
             yield from _of(island, generations)
         return
+    ordered = _under_way(search)
+    yield from (roll for roll in _likely(search, generations) if _key(roll) not in ordered)
+
+
+def _under_way(search: SearchState) -> frozenset[Key]:
+    """The episodes of the meeting, which are in no record before its round ends."""
+    if search.meeting is None:
+        return frozenset()
+    plan = search.meeting.trials.plan
+    return frozenset(
+        (trial.program.text, plan.number_of(place), seed)
+        for trial in search.meeting.trials.open.values() for place, seed in enumerate(plan.seeds)
+    )
+
+
+def _likely(search: SearchState, generations: int) -> Iterator[Roll]:
     match search.meeting:
         case None:
             yield from _before_meetings(search, _leader(search), generations)
@@ -105,7 +127,7 @@ def _next_look(search: SearchState, challenge: Challenge) -> Iterator[Roll]:
     """The pairs after those that are under way."""
     later = challenge.looks[challenge.look + 1 : challenge.look + 2]
     for length in later:
-        yield from _rolls(search, challenge.names(search.generation), length, after=challenge.length)
+        yield from _rolls(search, challenge.names(search.generation), length)
 
 
 def _further_starts(search: SearchState, starts: FreshStarts) -> Iterator[Roll]:
@@ -113,18 +135,14 @@ def _further_starts(search: SearchState, starts: FreshStarts) -> Iterator[Roll]:
     plan = search.trials.plan
     name, length = str(order_ids.fresh_starts(search.generation)), min(starts.most, starts.length + STARTS)
     _, orders = rolled(plan, starts_stream(plan.fresh), starts.records, {name: starts.elite}, length)
-    first = plan.fresh.first + starts.length
-    yield from (order for order in orders if isinstance(order, Roll) and order.index >= first)
+    yield from (order for order in orders if isinstance(order, Roll))
 
 
-def _rolls(
-    search: SearchState, programs: Mapping[str, CandidateState], length: int, *, after: int = 0
-) -> Iterator[Roll]:
-    """The episodes that these programs lack of the first `length` fresh ones, but for the first `after`."""
+def _rolls(search: SearchState, programs: Mapping[str, CandidateState], length: int) -> Iterator[Roll]:
+    """The episodes that these programs lack of the first `length` fresh ones."""
     plan = search.trials.plan
     _, orders = rolled(plan, stream_of(plan.fresh, search.generation), search.records, programs, length)
-    first = plan.fresh.first + after
-    yield from (order for order in orders if isinstance(order, Roll) and order.index >= first)
+    yield from (order for order in orders if isinstance(order, Roll))
 
 
 def _leader(search: SearchState) -> CandidateState:

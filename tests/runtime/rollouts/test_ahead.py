@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memento.core.ports import RollTask
+from memento.core.ports import Practice, RollTask
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode
 from memento.runtime.rollouts.pool import ProcessPool, WorkerActivity
@@ -112,3 +112,86 @@ async def test_an_ordered_task_gets_the_worker_at_once_and_the_episode_comes_lat
         account = pool.account()
         assert account is not None and (account.aborted, account.episodes, account.used) == (1, 1, 1)
     assert not [name for name in files(tmp_path / "trajectories") if name.startswith((".", "confirm"))]
+
+
+@pytest.mark.slow
+async def test_an_order_waits_for_its_episode_that_is_under_way_and_nothing_aborts_that(make_pool: Pools) -> None:
+    """Also where another task waits for the worker: both are ordered."""
+    seen, slow = Seen(), task(hostile.policy("import time\ntime.sleep(0.05)\nreturn [0.05, 0, 0]"))
+    async with make_pool(observer=seen) as pool:
+        await warmed(pool, 1)
+        pool.expect([ahead_of(slow)], ())
+        await until(lambda: seen.ahead() == 1)
+        pool.expect((), [slow])         # it is ordered, but its call has not come yet
+        other = asyncio.create_task(pool.roll(task(hostile.GOOD, 1)))
+        await asyncio.sleep(0.02)
+        episode = await pool.roll(slow)
+        await other
+        account = pool.account()
+    assert episode.trajectory == "g1_hill_0_e0"
+    assert account is not None and (account.episodes, account.used, account.aborted) == (1, 1, 0)
+
+
+@pytest.mark.slow
+async def test_what_is_no_longer_expected_is_deleted_and_an_order_makes_it_again(
+    make_pool: Pools, tmp_path: Path
+) -> None:
+    seen, one = Seen(), task(RANDOM)
+    async with make_pool(observer=seen) as pool:
+        await warmed(pool, 1)
+        pool.expect([ahead_of(one)], ())
+        await until(lambda: seen.began == 1 and not seen.ahead())
+        drafted = await pool.roll(dataclasses.replace(one, order="g1/hill/0/turn1", practice=Practice(cpu_s=3.0)))
+        assert drafted.notes.cpu_s > 0, "a practice episode is another one"
+        pool.expect((), ())
+        assert (await pool.roll(one)).trajectory == "g1_hill_0_e0"
+        account = pool.account()
+    assert account is not None and (account.episodes, account.used, account.aborted) == (1, 0, 0)
+    assert account.worker_s > 0 == account.used_s
+    assert not [name for name in files(tmp_path / "trajectories") if name.startswith((".", "confirm"))]
+
+
+@pytest.mark.slow
+async def test_what_a_simulator_fails_in_is_left_to_the_order_and_not_tried_ahead_again(make_pool: Pools) -> None:
+    seen, one = Seen(), task(hostile.GOOD)
+    async with make_pool(observer=seen, trap="far raising") as pool:
+        await pool.roll(task(hostile.policy("return [0, 0, 0]"), 5))       # which reaches no such state
+        pool.expect([ahead_of(one)], ())
+        await until(lambda: seen.began == 1 and not seen.ahead())
+        pool.expect([ahead_of(one)], ())
+        episode = await pool.roll(one)
+        account = pool.account()
+    assert episode.fault is not None and "the state diverged" in episode.fault.message
+    assert seen.began == 1
+    assert account is not None and (account.episodes, account.used, account.aborted) == (0, 0, 1)
+
+
+@pytest.mark.slow
+async def test_a_worker_that_has_not_made_its_environment_begins_nothing(make_pool: Pools) -> None:
+    """Making one takes as long as an order would wait for it."""
+    seen = Seen()
+    async with make_pool(2, observer=seen) as pool:
+        await pool.roll(task(hostile.GOOD))
+        pool.expect([ahead_of(task(ENDLESS, number, split="long")) for number in range(3)], ())
+        await asyncio.sleep(0.1)
+        assert not seen.ahead()
+        pool.expect([ahead_of(task(RANDOM, number)) for number in range(3)], ())
+        await until(lambda: seen.began == 3 and not seen.ahead())
+        assert seen.now.keys() == {0, 1} and seen.now[1].phase == "idle" and seen.now[1].doing is None
+
+
+@pytest.mark.slow
+async def test_leaving_the_pool_at_any_moment_leaves_no_process_and_no_file(make_pool: Pools, tmp_path: Path) -> None:
+    """The fixture of these tests looks for processes; a recording that nobody ordered was never on disk."""
+    for moment in range(6):
+        folder, seen = f"left{moment}", Seen()
+        async with make_pool(2, observer=seen, folder=folder) as pool:
+            await warmed(pool, 2)
+            before = files(tmp_path / folder)
+            pool.expect([ahead_of(task(RANDOM, number)) for number in range(40)], ())
+            waiting = asyncio.create_task(pool.roll(task(ENDLESS, 60, split="long")))
+            await asyncio.sleep(0.03 * moment)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert files(tmp_path / folder) == before
+        assert pool.account() is not None or moment == 0
