@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any
 
 from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
@@ -39,7 +40,7 @@ from ..runtime.bus import EventBus
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool, WorkerActivity
 from ..runtime.supervisor import Agent, Lane, Supervisor
-from ..search.ahead import expected
+from ..search.ahead import basis, expected
 from ..search.conversing import Conversing
 from ..search.criticising import Criticising
 from ..search.gate import GATE_SPLIT, Gated
@@ -295,15 +296,22 @@ class LookAhead:
     def __init__(self, pool: ProcessPool, *, generations: int) -> None:
         self._pool = pool
         self._generations = generations
-        self._state: Any = None
+        self._basis: tuple[Any, ...] = ()
+        self._last = ""     # the rollout that was ordered last
         self._likely: tuple[RollTask, ...] = ()
 
     def look(self, state: Any, ordered: Iterable[Order]) -> None:
         """Tell the pool what is expected in this state, and what is ordered; with None nothing is expected."""
-        if state is not self._state:
-            self._state = state
-            self._likely = () if state is None else _tasks(expected(state, self._generations))
-        self._pool.expect(self._likely, _tasks(ordered))
+        found, rolls = basis(state), [each for each in ordered if isinstance(each, Roll)]
+        last = rolls[-1].id if rolls else self._last
+        changed = len(found) != len(self._basis) or not all(map(is_, found, self._basis))
+        if changed:
+            self._basis = found
+            self._likely = _tasks(expected(state, self._generations))
+        if changed or last != self._last:
+            self._last = last
+            self._pool.expect(self._likely, _tasks(rolls))
+        self._pool.go_on()
 
     def account(self) -> tuple[Fact, ...]:
         """What was rolled out ahead since the last account."""
@@ -311,10 +319,10 @@ class LookAhead:
         return () if found is None else (found,)
 
 
-def _tasks(orders: Iterable[Order]) -> tuple[RollTask, ...]:
+def _tasks(orders: Iterable[Roll]) -> tuple[RollTask, ...]:
     return tuple(
         RollTask(order=each.id, program=each.program, split=each.split, index=each.index, seed=each.seed)
-        for each in orders if isinstance(each, Roll)
+        for each in orders
     )
 
 

@@ -107,7 +107,7 @@ def workers_of(settings: Settings, domain: Domain, wanted: int) -> int:
 
 
 def rolls_ahead(settings: Settings, domain: Domain) -> bool:
-    """Whether idle workers roll episodes out ahead: where an episode costs nothing but this machine's time.
+    """Whether idle workers roll episodes out ahead: where a model takes its time, and an episode costs nothing else.
 
     That is known of the simulators of MEMENTO and of Gymnasium; a domain of the user's may drive a robot, so they say
     so with "on". Raises UsageError for "on" where there is a real arm.
@@ -118,7 +118,8 @@ def rolls_ahead(settings: Settings, domain: Domain) -> bool:
         return False
     family = settings.domain.partition(":")[0]
     simulated = is_ours(settings.domain) or family in PREFIXES
-    return settings.roll_ahead == "on" or (settings.roll_ahead == "auto" and simulated)
+    waits = settings.model != "offline"
+    return settings.roll_ahead == "on" or (settings.roll_ahead == "auto" and simulated and waits)
 
 
 CLOSING_S = 5.0             # time to close the sockets of one model at the end of a run

@@ -37,12 +37,37 @@ def expected(state: Any, generations: int) -> tuple[Roll, ...]:
     `state` is that of a whole run, `generations` how many its search may have. The ids may differ from those of the
     later orders; program, split, number and seed are the same.
     """
+    search = _search_of(state)
+    if search is None:
+        return ()
+    found = dict(islice(((_key(roll), roll) for roll in _of(search, generations)), 2 * MOST))
+    return tuple(found.values())[:MOST]
+
+
+def basis(state: Any) -> tuple[Any, ...]:
+    """What `expected` depends on: while all of it is the same objects, there is no need to ask again.
+
+    Most facts of a search are episodes and scores of candidates, which change none of it.
+    """
+    search = _search_of(state)
+    if search is None:
+        return ()
+    if isinstance(search, IslandSearch):
+        return (search.meeting, *(each for island in search.islands for each in _parts(island)))
+    return _parts(search)
+
+
+def _parts(search: SearchState) -> tuple[Any, ...]:
+    return tuple(getattr(search, name) for name in search.__dataclass_fields__ if name not in _ALWAYS_NEW)
+
+
+_ALWAYS_NEW = frozenset({"trials", "requested", "tunings", "ahead"})
+
+
+def _search_of(state: Any) -> SearchState | None:
     while isinstance(state, AtTheGate | Looks | Talks | Stages):
         state = state.inner
-    if not isinstance(state, SearchState):
-        return ()
-    found = dict(islice(((_key(roll), roll) for roll in _of(state, generations)), 2 * MOST))
-    return tuple(found.values())[:MOST]
+    return state if isinstance(state, SearchState) else None
 
 
 def _key(roll: Roll) -> Key:
@@ -86,18 +111,20 @@ def _likely(search: SearchState, generations: int) -> Iterator[Roll]:
 def _before_meetings(search: SearchState, leader: CandidateState, generations: int) -> Iterator[Roll]:
     """The generation is under way: its end is expected, with the leader so far as its best program."""
     fresh = search.trials.plan.fresh
-    met = {"elite": search.elite, "candidate": leader} if leader.program != search.elite.program else {
-        "elite": search.elite
-    }
+    met = {order_ids.ELITE: search.elite}
+    if leader.program != search.elite.program:
+        met[order_ids.CANDIDATE] = leader
     looks = looks_of(fresh.confirm) if fresh.confirm else ()
-    for look, length in enumerate(looks):
+    for length in looks[:1]:
         for who, one in met.items():
-            name = str(order_ids.confirmation(search.generation, who, island=search.trials.plan.island))
-            yield from _rolls(search, {name: one}, length)
-        if look == 0:
-            yield from _of_end(search, leader, generations)
-    if not looks:
-        yield from _of_end(search, leader, generations)
+            yield from _rolls(search, {_name(search, who): one}, length)
+    yield from _of_end(search, leader, generations)
+    for length in looks[1:]:    # of the elite alone: every challenger meets it, but few leaders stay so for long
+        yield from _rolls(search, {_name(search, order_ids.ELITE): search.elite}, length)
+
+
+def _name(search: SearchState, who: str) -> str:
+    return str(order_ids.confirmation(search.generation, who, island=search.trials.plan.island))
 
 
 def _of_end(search: SearchState, leader: CandidateState, generations: int) -> Iterator[Roll]:

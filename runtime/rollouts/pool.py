@@ -195,10 +195,12 @@ class ProcessPool:
         """Have idle workers roll the `likely` episodes out ahead, the first ones first, until the next such call.
 
         What is under way gives way to every other task. `ordered` are the rolls that will be called for: what is known
-        of them is kept. Nothing of them is on disk before its `roll`, and a pool that is not asked to does nothing.
+        of them is kept. Nothing of them is on disk before its `roll`. See `go_on`.
         """
         self._ahead.expect(likely, ordered)
-        # After the calls that begin at this moment have got their workers.
+
+    def go_on(self) -> None:
+        """Begin on the workers that are idle after the calls that begin at this moment have got theirs."""
         asyncio.get_running_loop().call_soon(self._ahead.go_on)
 
     def account(self) -> RolledAhead | None:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from operator import is_
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from memento.core.events import Fact, Order, Roll
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import FRESH, parse
 from memento.core.values import Program
-from memento.search.ahead import MOST, expected
+from memento.search.ahead import MOST, basis, expected
 from memento.search.conversing import Talks
 from memento.search.fresh import Challenge
 from memento.search.memento import GenerationBudget
@@ -42,11 +43,16 @@ class Watched:
         self.apart = apart      # islands order the same episode of the same program each for itself
         self.ordered: set[Key] = set()
         self.turns: list[tuple[set[Key], list[Roll]]] = []
+        self.basis: tuple[Any, ...] = ()
+        self.before: tuple[Roll, ...] = ()
         self.later_looks: list[tuple[set[Key], list[Roll]]] = []
         self.start, self.finished = keeper.start, keeper.finished
 
     def decide(self, state: Any, fact: Fact) -> Decision[Any]:
-        before = expected(state, GENERATIONS)
+        before, found = expected(state, GENERATIONS), basis(state)
+        if len(found) == len(self.basis) and all(map(is_, found, self.basis)):
+            assert before == self.before, "the basis says when to ask again"
+        self.basis, self.before = found, before
         keys = {key(roll) for roll in before}
         assert len(keys) == len(before) <= MOST
         assert self.apart or not keys & self.ordered, "what was ordered is no longer expected"

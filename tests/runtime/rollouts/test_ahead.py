@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +50,12 @@ class Seen:
         return sum(each.doing == "ahead" for each in self.now.values())
 
 
+def begin(pool: ProcessPool, likely: Sequence[RollTask]) -> None:
+    """Have idle workers begin these."""
+    pool.expect(likely, ())
+    pool.go_on()
+
+
 async def warmed(pool: ProcessPool, workers: int) -> None:
     """Every worker has made the environment."""
     await asyncio.gather(*(pool.roll(task(hostile.GOOD, 90 + number)) for number in range(workers)))
@@ -70,7 +76,7 @@ async def test_an_episode_rolled_out_ahead_is_the_one_that_an_order_makes(make_p
     async with make_pool(observer=seen) as pool:
         await warmed(pool, 1)
         before = files(folder)
-        pool.expect([ahead_of(each) for each in tasks], ())
+        begin(pool, [ahead_of(each) for each in tasks])
         await until(lambda: seen.began == 3 and not seen.ahead())
         assert files(folder) == before
         taken = [await pool.roll(each) for each in tasks]
@@ -98,15 +104,15 @@ async def test_an_ordered_task_gets_the_worker_at_once_and_the_episode_comes_lat
         await warmed(pool, 1)
         await pool.roll(task(hostile.GOOD, 80, split="long", seed=3))     # its environment is made, too
         worker = seen.now[0]
-        pool.expect([task(ENDLESS, split="long"), ahead_of(task(hostile.GOOD, 1))], ())
+        begin(pool, [task(ENDLESS, split="long"), ahead_of(task(hostile.GOOD, 1))])
         await until(lambda: seen.ahead() == 1)
         await pool.roll(task(hostile.GOOD, 2))
         account = pool.account()
         assert account is not None and (account.aborted, account.episodes, account.used) == (1, 0, 0)
         assert seen.now[0].worker == worker.worker
-        pool.expect([task(ENDLESS, split="long"), ahead_of(task(hostile.GOOD, 1))], ())
+        begin(pool, [task(ENDLESS, split="long"), ahead_of(task(hostile.GOOD, 1))])
         await until(lambda: seen.ahead() == 1)      # it is begun again, since the worker is idle
-        pool.expect([ahead_of(task(hostile.GOOD, 1))], ())
+        begin(pool, [ahead_of(task(hostile.GOOD, 1))])
         await until(lambda: seen.began == 3 and not seen.ahead())
         await pool.roll(task(hostile.GOOD, 1))
         account = pool.account()
@@ -120,7 +126,7 @@ async def test_an_order_waits_for_its_episode_that_is_under_way_and_nothing_abor
     seen, slow = Seen(), task(hostile.policy("import time\ntime.sleep(0.05)\nreturn [0.05, 0, 0]"))
     async with make_pool(observer=seen) as pool:
         await warmed(pool, 1)
-        pool.expect([ahead_of(slow)], ())
+        begin(pool, [ahead_of(slow)])
         await until(lambda: seen.ahead() == 1)
         pool.expect((), [slow])         # it is ordered, but its call has not come yet
         other = asyncio.create_task(pool.roll(task(hostile.GOOD, 1)))
@@ -139,7 +145,7 @@ async def test_what_is_no_longer_expected_is_deleted_and_an_order_makes_it_again
     seen, one = Seen(), task(RANDOM)
     async with make_pool(observer=seen) as pool:
         await warmed(pool, 1)
-        pool.expect([ahead_of(one)], ())
+        begin(pool, [ahead_of(one)])
         await until(lambda: seen.began == 1 and not seen.ahead())
         drafted = await pool.roll(dataclasses.replace(one, order="g1/hill/0/turn1", practice=Practice(cpu_s=3.0)))
         assert drafted.notes.cpu_s > 0, "a practice episode is another one"
@@ -156,9 +162,9 @@ async def test_what_a_simulator_fails_in_is_left_to_the_order_and_not_tried_ahea
     seen, one = Seen(), task(hostile.GOOD)
     async with make_pool(observer=seen, trap="far raising") as pool:
         await pool.roll(task(hostile.policy("return [0, 0, 0]"), 5))       # which reaches no such state
-        pool.expect([ahead_of(one)], ())
+        begin(pool, [ahead_of(one)])
         await until(lambda: seen.began == 1 and not seen.ahead())
-        pool.expect([ahead_of(one)], ())
+        begin(pool, [ahead_of(one)])
         episode = await pool.roll(one)
         account = pool.account()
     assert episode.fault is not None and "the state diverged" in episode.fault.message
@@ -172,10 +178,10 @@ async def test_a_worker_that_has_not_made_its_environment_begins_nothing(make_po
     seen = Seen()
     async with make_pool(2, observer=seen) as pool:
         await pool.roll(task(hostile.GOOD))
-        pool.expect([ahead_of(task(ENDLESS, number, split="long")) for number in range(3)], ())
+        begin(pool, [ahead_of(task(ENDLESS, number, split="long")) for number in range(3)])
         await asyncio.sleep(0.1)
         assert not seen.ahead()
-        pool.expect([ahead_of(task(RANDOM, number)) for number in range(3)], ())
+        begin(pool, [ahead_of(task(RANDOM, number)) for number in range(3)])
         await until(lambda: seen.began == 3 and not seen.ahead())
         assert seen.now.keys() == {0, 1} and seen.now[1].phase == "idle" and seen.now[1].doing is None
 
@@ -188,7 +194,7 @@ async def test_leaving_the_pool_at_any_moment_leaves_no_process_and_no_file(make
         async with make_pool(2, observer=seen, folder=folder) as pool:
             await warmed(pool, 2)
             before = files(tmp_path / folder)
-            pool.expect([ahead_of(task(RANDOM, number)) for number in range(40)], ())
+            begin(pool, [ahead_of(task(RANDOM, number)) for number in range(40)])
             waiting = asyncio.create_task(pool.roll(task(ENDLESS, 60, split="long")))
             await asyncio.sleep(0.03 * moment)
         waiting.cancel()
