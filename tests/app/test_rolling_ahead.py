@@ -14,8 +14,8 @@ from memento.app.wiring import rolls_ahead
 from memento.core.errors import UsageError
 from memento.core.events import EpisodeEnded, Fact, RolledAhead, RunResumed, RunStarted, RunStopped, StageEntered
 from memento.core.order_ids import FRESH, parse
+from memento.core.ports import Rig
 from memento.core.recording_file import SUFFIX, trajectory_key
-from memento.domains import load
 from memento.memory.runs import TRAJECTORIES
 from memento.settings import build_settings
 
@@ -150,10 +150,15 @@ def _await_search(late: Late, name: str) -> None:
         time.sleep(0.02)
 
 
-class Mine:
-    """A domain of a user's, which may drive anything."""
+class Simulated:
+    """A domain without a robot, as far as anybody knows."""
 
-    name = "mine"
+
+class Arm:
+    """A domain that moves the one arm there is."""
+
+    def rig(self, options: object) -> Rig:
+        return Rig(description="", bounds={}, one_at_a_time=True)
 
 
 @pytest.mark.parametrize(("domain", "by_itself"), [
@@ -162,13 +167,19 @@ class Mine:
 ])
 def test_it_is_on_by_itself_where_an_episode_costs_nothing_but_time(domain: str, by_itself: bool) -> None:
     settings = build_settings({"domain": "hanoi-kinematic"}, environment={})
-    found = Mine() if domain.startswith("mine") else load(domain)
     assert settings.roll_ahead == "auto"
     of_it = settings.model_copy(update={"domain": domain, "model": "lab:some-model"})
-    assert rolls_ahead(of_it, found) is by_itself
-    assert not rolls_ahead(settings.model_copy(update={"domain": domain}), found), "the offline model never waits"
-    assert rolls_ahead(of_it.model_copy(update={"roll_ahead": "on"}), found)
-    assert not rolls_ahead(of_it.model_copy(update={"roll_ahead": "off"}), found)
+    assert rolls_ahead(of_it, Simulated()) is by_itself
+    assert rolls_ahead(of_it.model_copy(update={"roll_ahead": "on"}), Simulated())
+    assert not rolls_ahead(of_it.model_copy(update={"roll_ahead": "off"}), Simulated())
+    assert not rolls_ahead(settings.model_copy(update={"domain": domain}), Simulated()), "that model never waits"
+
+
+def test_a_real_arm_never_moves_ahead_of_an_order() -> None:
+    settings = build_settings({"domain": "hanoi-kinematic"}, environment={}).model_copy(update={"model": "lab:x"})
+    assert not rolls_ahead(settings, Arm())
+    with pytest.raises(UsageError, match="never right on a real arm"):
+        rolls_ahead(settings.model_copy(update={"roll_ahead": "on"}), Arm())
 
 
 def test_the_papers_preset_and_a_search_without_fresh_episodes_have_none() -> None:
