@@ -3,7 +3,15 @@
 from pathlib import Path
 
 from memento.cli.show_run import describe_run
-from memento.core.events import DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact, RunStarted
+from memento.core.events import (
+    DuplicateFound,
+    EliteChanged,
+    EliteConfirmed,
+    EpisodeEnded,
+    Fact,
+    RolledAhead,
+    RunStarted,
+)
 from memento.core.values import CallTimes, Episode, EpisodeNotes, Operator
 from memento.memory.pace import Pace, SlowCandidates, pace_of, slow_candidates, start_up_s
 from memento.memory.run_view import view_of_facts
@@ -96,3 +104,15 @@ def test_the_counts_and_their_words() -> None:
     assert "1 of 2 challengers became the elite, on at most 2 fresh episodes" in text
     assert "3 ms a call, 99 % 12 ms" in text
     assert "; 1.7 s an episode" in text and "; 1 s an episode" in text
+
+
+def test_what_idle_workers_rolled_out_ahead_and_what_of_it_was_for_nothing() -> None:
+    first = RolledAhead(episodes=12, used=0, aborted=3, worker_s=40.0, used_s=0.0)
+    second = RolledAhead(episodes=6, used=10, aborted=0, worker_s=20.0, used_s=35.0)
+    view = view_of_facts([*FACTS, first, second])
+    assert (view.status.ahead, view.status.ahead_used) == (18, 10)
+    assert view.status.search_episodes == view_of_facts(FACTS).status.search_episodes, "they count when ordered"
+    text = " ".join(" ".join(describe_run(view, folder=Path("runs/a"), live=False, width=100)).split())
+    assert "idle workers rolled 18 episodes out ahead in 1 min 00 s, 10 were used, 25.0 s were for nothing" in text
+    without = describe_run(view_of_facts(FACTS), folder=Path("runs/a"), live=False, width=400)
+    assert "out ahead" not in "\n".join(without)
