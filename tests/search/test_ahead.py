@@ -15,10 +15,9 @@ from memento.core.values import Program
 from memento.search.ahead import MOST, basis, expected
 from memento.search.conversing import Talks
 from memento.search.fresh import Challenge
-from memento.search.memento import GenerationBudget
-from memento.search.options import SearchOptions
+from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import FreshPlan, RolloutPlan
 
 from ..support.keeper_world import play
 from .test_fresh import Perfect, Skilled
