@@ -93,6 +93,7 @@ class _Slot:
         self.worker: WorkerHandle | None = None
         self.used = False
         self.made: set[str] = set()     # the splits whose environment the worker has made
+        self.warmed = False             # since then it was tried to make one, in vain
 
 
 class ProcessPool:
@@ -114,7 +115,7 @@ class ProcessPool:
         }
         self._python = python
         self._warm = warm
-        self._warming: asyncio.Task[None] | None = None
+        self._warming: set[asyncio.Task[None]] = set()
         self._splits = frozenset(splits)
         self._warned = False
         self._works: set[str] = set()   # splits whose simulator runs without a program
@@ -143,7 +144,7 @@ class ProcessPool:
             await self._close()
             raise
         if self._warm is not None:
-            self._warming = asyncio.create_task(self._warm_up(self._warm))
+            self._begin_warming(self._warm_up(self._warm))
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -154,9 +155,10 @@ class ProcessPool:
     async def _close(self) -> None:
         self._closed = True
         await self._ahead.close()
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.wait([self._warming])
+        for warming in self._warming:
+            warming.cancel()
+        if self._warming:
+            await asyncio.wait(self._warming)
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
@@ -200,8 +202,11 @@ class ProcessPool:
         self._ahead.expect(likely, ordered)
 
     def go_on(self) -> None:
-        """Begin on the workers that are idle after the calls that begin at this moment have got theirs."""
-        asyncio.get_running_loop().call_soon(self._ahead.go_on)
+        """Begin on the workers that are idle after the calls that begin at this moment have got theirs.
+
+        One that has no environment, as after the loss of its process, makes it before anything is ordered of it.
+        """
+        asyncio.get_running_loop().call_soon(self._use_idle)
 
     def account(self) -> RolledAhead | None:
         """What was rolled out ahead since the last call of this, and used; None for nothing."""
@@ -267,12 +272,25 @@ class ProcessPool:
                 self._idle.remove(slot)
                 group.create_task(self._warmed(slot, split))
 
+    def _begin_warming(self, work: Coroutine[Any, Any, None]) -> None:
+        warming = asyncio.create_task(work)
+        self._warming.add(warming)
+        warming.add_done_callback(self._warming.discard)
+
     async def _warmed(self, slot: _Slot, split: str) -> None:
+        slot.warmed = True
         try:
             with suppress(WorkerLost, RolloutError):
                 await self._try(slot, {"do": "warm", "split": split}, Program(""), split)
         finally:
             self._release(slot)
+
+    def _use_idle(self) -> None:
+        for slot in [] if self._warm is None or self._closed else [*self._idle]:
+            if slot.used and not slot.made and not slot.warmed:
+                self._idle.remove(slot)
+                self._begin_warming(self._warmed(slot, self._warm))
+        self._ahead.go_on()
 
     def _begin_ahead(self, task: RollTask) -> asyncio.Task[AheadEpisode | None] | None:
         """Have an idle worker roll an episode out whose environment it has made: making one could not give way."""
@@ -388,6 +406,7 @@ class ProcessPool:
             answer = await worker.call(message, blob, on_note, wall_s=self._limits.task_wall_s)
             if "split" in message:
                 slot.made.add(str(message["split"]))
+                slot.warmed = False
             return answer
         except WorkerLost as error:
             lost = await worker.lost(error)

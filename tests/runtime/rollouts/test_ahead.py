@@ -11,6 +11,7 @@ import pytest
 from memento.core.ports import Practice, RollTask
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode
+from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool, WorkerActivity
 
 from ...conformance.pool import ENDLESS, HALF, RANDOM, task, timeless
@@ -184,6 +185,36 @@ async def test_a_worker_that_has_not_made_its_environment_begins_nothing(make_po
         begin(pool, [ahead_of(task(RANDOM, number)) for number in range(3)])
         await until(lambda: seen.began == 3 and not seen.ahead())
         assert seen.now.keys() == {0, 1} and seen.now[1].phase == "idle" and seen.now[1].doing is None
+
+
+@pytest.mark.slow
+async def test_an_idle_worker_without_an_environment_makes_it_once(
+    make_pool: Pools, short_limits: Callable[..., Limits], tmp_path: Path
+) -> None:
+    """As after the loss of its process: here it has only scored."""
+    made: list[tuple[int, str | None]] = []
+
+    def note(activity: WorkerActivity) -> None:
+        if activity.phase == "environment":
+            made.append((activity.worker, activity.doing))
+
+    make_pool()
+    pool = ProcessPool(domain="toy_domain:DOMAIN", splits={"search": {"horizon": 20}}, workers=2, warm="search",
+                       limits=short_limits(), trajectories=tmp_path / "warm", observer=note)
+    async with pool:
+        episode = await pool.roll(task(hostile.GOOD))
+        await pool.score(HALF, episode)
+        pool.go_on()
+        await until(lambda: len(made) == 2)         # by it, or by the warm-up after a second
+        await until(lambda: len(pool._idle) == 2)
+        await pool._empty(pool._slots[1])
+        for _ in range(3):
+            pool.go_on()
+            await asyncio.sleep(0.01)
+        await until(lambda: len(made) == 3 and len(pool._idle) == 2)
+        pool.go_on()
+        await asyncio.sleep(0.1)
+    assert made == [(0, "roll"), (1, "warm"), (1, "warm")]
 
 
 @pytest.mark.slow
