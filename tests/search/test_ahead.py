@@ -19,8 +19,7 @@ from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
-from ..support.keeper_world import play
-from .test_fresh import Perfect, Skilled
+from ..support.keeper_world import Perfect, Skilled, play
 
 GENERATIONS = 3
 Key = tuple[str, str, int, int]

@@ -14,13 +14,8 @@ from memento.core.events import (
     EliteChosen,
     EliteConfirmed,
     EpisodeEnded,
-    EpisodeScored,
-    EvaluatorExamined,
     Fact,
-    Order,
-    Roll,
     SaturationChecked,
-    ScoreEpisode,
     SearchEnded,
 )
 from memento.core.order_ids import FRESH, parse
@@ -32,7 +27,7 @@ from memento.search.paired import sign_flip
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
-from ..support.keeper_world import Repeating, play
+from ..support.keeper_world import Perfect, Repeating, Skilled, play
 from ..support.pools import read, searched
 
 differences = st.lists(st.integers(-1000, 1000).map(lambda each: each / 1000), min_size=1, max_size=10)
@@ -84,30 +79,6 @@ def test_a_program_that_is_no_better_seldom_becomes_the_elite() -> None:
 
 
 # ---------------------------------------------------------------------------------------- whole searches
-
-
-class Skilled(Repeating):
-    """A program has a skill, and an episode's f_e is the skill with noise that belongs to the episode and program."""
-
-    def __init__(self, seed: int, *, noise: float = 0.3, programs: int = 10**6) -> None:
-        super().__init__(seed, programs=programs, failure_rate=0.0)
-        self.noise = noise
-
-    def skill(self, program: Program) -> float:
-        return random.Random(f"skill {self.seed} {program.text}").uniform(0.1, 0.8)
-
-    def fitness(self, program: Program, seed: int) -> float:
-        draw = random.Random(f"{self.seed}/{program.text}/{seed}")
-        return min(1.0, max(0.0, draw.gauss(self.skill(program), self.noise)))
-
-    def answer(self, order: Order) -> Fact:
-        fact = super().answer(order)
-        if isinstance(order, Roll) and isinstance(fact, EpisodeEnded):
-            info = {"fitness": self.fitness(order.program, order.seed)}
-            return replace(fact, episode=replace(fact.episode, fault=None, info=info, scored_to_fault=False))
-        if isinstance(order, ScoreEpisode) and isinstance(fact, EpisodeScored):
-            return replace(fact, score=Score(fitness=float(order.episode.info["fitness"])))
-        return fact
 
 
 def plan(fresh: FreshPlan, budget: int | None = None, method: str = "memento", generations: int = 4) -> RunPlan:
@@ -188,24 +159,6 @@ def test_a_budget_keeps_its_episodes_for_the_choice() -> None:
     assert found(log, EliteChosen)
     assert chosen
     assert 128 - 5 <= len(found(log, EpisodeEnded)) <= 128, "what is left goes to the choice"
-
-
-class Perfect(Skilled):
-    """Every program is perfect but on some seeds."""
-
-    def __init__(self, seed: int, *, fails_on: set[int]) -> None:
-        super().__init__(seed)
-        self.fails_on = fails_on
-
-    def fitness(self, program: Program, seed: int) -> float:
-        return 0.25 if seed in self.fails_on else 1.0
-
-    def answer(self, order: Order) -> Fact:
-        fact = super().answer(order)
-        if isinstance(fact, EvaluatorExamined):
-            scores = tuple(replace(score, fitness=1.0) for score in fact.examination.scores)
-            return replace(fact, examination=replace(fact.examination, scores=scores))
-        return fact
 
 
 def test_a_search_ends_where_a_perfect_elite_is_perfect_on_fresh_starts() -> None:

@@ -261,6 +261,48 @@ class Repeating(World):
         return super().answer(order)
 
 
+class Skilled(Repeating):
+    """A program has a skill, and an episode's f_e is the skill with noise that belongs to the episode and program."""
+
+    def __init__(self, seed: int, *, noise: float = 0.3, programs: int = 10**6) -> None:
+        super().__init__(seed, programs=programs, failure_rate=0.0)
+        self.noise = noise
+
+    def skill(self, program: Program) -> float:
+        return random.Random(f"skill {self.seed} {program.text}").uniform(0.1, 0.8)
+
+    def fitness(self, program: Program, seed: int) -> float:
+        draw = random.Random(f"{self.seed}/{program.text}/{seed}")
+        return min(1.0, max(0.0, draw.gauss(self.skill(program), self.noise)))
+
+    def answer(self, order: Order) -> Fact:
+        fact = super().answer(order)
+        if isinstance(order, Roll) and isinstance(fact, EpisodeEnded):
+            info = {"fitness": self.fitness(order.program, order.seed)}
+            return replace(fact, episode=replace(fact.episode, fault=None, info=info, scored_to_fault=False))
+        if isinstance(order, ScoreEpisode) and isinstance(fact, EpisodeScored):
+            return replace(fact, score=Score(fitness=float(order.episode.info["fitness"])))
+        return fact
+
+
+class Perfect(Skilled):
+    """Every program is perfect but on some seeds."""
+
+    def __init__(self, seed: int, *, fails_on: set[int]) -> None:
+        super().__init__(seed)
+        self.fails_on = fails_on
+
+    def fitness(self, program: Program, seed: int) -> float:
+        return 0.25 if seed in self.fails_on else 1.0
+
+    def answer(self, order: Order) -> Fact:
+        fact = super().answer(order)
+        if isinstance(fact, EvaluatorExamined):
+            scores = tuple(replace(score, fitness=1.0) for score in fact.examination.scores)
+            return replace(fact, examination=replace(fact.examination, scores=scores))
+        return fact
+
+
 def play(
     keeper: Keeper,
     world: World,
