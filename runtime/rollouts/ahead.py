@@ -112,8 +112,6 @@ class AheadRolls:
         """Abort and forget everything."""
         self._closed = True
         self.expect((), ())
-        for key in self._running:
-            self._abort(key)
         if self._running:
             await asyncio.wait([*self._running.values()])
 

@@ -111,6 +111,10 @@ def test_a_run_is_the_same_with_it_and_without_on_any_number_of_workers(late: La
         rolled, used = figures(facts)
         assert rolled >= used >= 1
         assert late.recordings(name) == late.recordings("off")
+    late.call("run", "--replay", str(late.folder / "two"), "--name", "again")
+    again = late.facts("again")
+    assert figures(again) == (0, 0), "a replay waits for no model"
+    assert told(again) == told(off)
 
 
 @pytest.mark.slow
