@@ -286,8 +286,8 @@ class ProcessPool:
             self._release(slot)
 
     def _use_idle(self) -> None:
-        for slot in [] if self._warm is None or self._closed else [*self._idle]:
-            if slot.used and not slot.made and not slot.warmed:
+        if self._warm is not None and not self._closed:
+            for slot in [slot for slot in self._idle if slot.used and not slot.made and not slot.warmed]:
                 self._idle.remove(slot)
                 self._begin_warming(self._warmed(slot, self._warm))
         self._ahead.go_on()
