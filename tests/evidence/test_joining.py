@@ -65,7 +65,7 @@ def test_what_is_missing_in_a_part_is_missing_in_the_whole(parts):
 @pytest.mark.parametrize(("changes", "sentence"), [
     ({"preset": "quick"}, "a and b are not parts of one comparison: they differ in preset"),
     ({"settings": {"n_roll": 4}}, "they differ in settings"),
-    ({"seeds": (3, 4)}, "seed 3 is in both a and b"),
+    ({"seeds": (3, 4)}, "hanoi with seed 3 is in both a and b"),
 ])
 def test_parts_that_do_not_belong_together_are_refused(parts, changes, sentence):
     (_, first), (_, second) = parts
@@ -93,3 +93,56 @@ def test_a_report_takes_several_archives(parts, tmp_path, monkeypatch):
     evidence, pictures = load(names, tmp_path)
     assert len(evidence.records) == 6
     assert [drawn.caption for (drawn,) in pictures.by_run.values()] == names
+
+
+# Parts with other tasks, and with some of the arms.
+
+
+TASKS = ("hanoi", "hanoi-kinematic")
+
+
+def of_tasks(folder, tasks=TASKS, *, methods=METHODS, seeds=(1, 2), **table):
+    return load_comparison(comparison(folder, domains=list(tasks), methods=methods, seeds=list(seeds), **table))
+
+
+def test_parts_with_one_task_each_give_the_page_of_the_whole(tmp_path):
+    whole = without_folders(of_tasks(tmp_path / "whole"))
+    both = without_folders(join([(task, of_tasks(tmp_path / task, [task])) for task in TASKS]))
+    assert both == whole
+    assert render(both, FRAME) == render(whole, FRAME)
+
+
+def test_a_part_may_leave_arms_out_and_the_whole_has_them_for_the_other_tasks_alone(tmp_path):
+    first, second = of_tasks(tmp_path / "a", TASKS[:1]), of_tasks(tmp_path / "b", TASKS[1:], methods=METHODS[:1])
+    both = join([("a", first), ("b", second)])
+    assert [(arm.name, arm.tasks) for arm in both.experiment.arms] == [("memento", ()), ("eureka-elite", TASKS[:1])]
+    assert not both.missing
+    assert {(record.task, record.arm) for record in both.records} == {
+        ("hanoi", "memento"), ("hanoi", "eureka-elite"), ("hanoi-kinematic", "memento")}
+    assert [arm.name for arm in join([("b", second), ("a", first)]).experiment.arms] == METHODS
+
+
+def test_a_measure_of_one_task_stays_its_own(tmp_path):
+    cube = {"name": "Cube", "episodes": 6}
+    other = {"name": "other", "episodes": 2, "tasks": ["hanoi"]}
+    first = of_tasks(tmp_path / "a", TASKS[:1], measures=[cube, other])
+    both = join([("a", first), ("b", of_tasks(tmp_path / "b", TASKS[1:], measures=[cube]))])
+    assert [(one.name, one.tasks) for one in both.experiment.measures] == [("Cube", ()), ("other", ("hanoi",))]
+    assert len(both.measured) == 2 * 2 * 3
+
+
+def test_what_no_part_has_run_is_missing(tmp_path):
+    first = of_tasks(tmp_path / "a", TASKS[:1], seeds=[1, 2])
+    second = of_tasks(tmp_path / "b", TASKS[1:], seeds=[2])
+    missing = {f"hanoi-kinematic--{arm}--s1": "in none of the parts" for arm in METHODS}
+    assert join([("a", first), ("b", second)]).missing == missing
+
+
+def test_a_task_with_a_seed_is_in_one_part_alone_and_means_the_same_in_all(tmp_path):
+    first = of_tasks(tmp_path / "a", TASKS[:1], seeds=[1])
+    with pytest.raises(UsageError, match="hanoi with seed 1 is in both a and b: name parts with different seeds or"):
+        join([("a", first), ("b", of_tasks(tmp_path / "b", seeds=[1]))])
+    options = {"tasks": [{"domain": "hanoi", "options": {"horizon": 9}}], "seeds": [2]}
+    other = load_comparison(comparison(tmp_path / "c", domains=[], methods=METHODS, **options))
+    with pytest.raises(UsageError, match=r"they differ in tasks \(hanoi\); report each alone"):
+        join([("a", first), ("c", other)])
