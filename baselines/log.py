@@ -4,6 +4,7 @@
     planned      another number of steps in all; a measure before it no longer counts
     resumed      a process continues at a checkpoint: later lines of the processes before it no longer count
     progress     how far the training is: see `TrainingProgress`
+    evaluated    what the agent does by then, without exploration: see `EvaluationPoint`
     checkpoint   it is complete on the disk
     measured     the final measure: the run is done
 
@@ -14,12 +15,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
 from ..core.errors import StoreError, os_problem
 from ..core.files import read_bounded
-from ..core.text import duration, number, share
+from ..core.text import counted, duration, number, share
 from .settings import METHOD, BaselineSettings, settings_of
 
 LOG: Final = "baseline.jsonl"
@@ -42,6 +44,23 @@ class TrainingProgress:
     mean_return: float | None
     success: float | None
     reached: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationPoint:
+    """What the agent does after `steps` of its training: means over `episodes`, the same ones at every point.
+
+    It does not explore. The task is that of the training. `success` is None if the task has no predicate. `wall_s` and
+    `cpu_s` are what the evaluation took; the times of the training do not hold them.
+    """
+
+    steps: int
+    episodes: int
+    mean_return: float
+    success: float | None
+    reached: float
+    wall_s: float
+    cpu_s: float
 
 
 class BaselineLog:
@@ -74,10 +93,14 @@ class BaselineLog:
         """Append how far the training is."""
         self.add("progress", asdict(now))
 
+    def evaluated(self, point: EvaluationPoint) -> None:
+        """Append one evaluation."""
+        self.add("evaluated", asdict(point))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRecord:
-    """What a log says. `progress` is in the order of the steps; `result` is None until the run is done."""
+    """A log. `progress` and `evaluations` are in the order of the steps; `result` is None until it is done."""
 
     name: str
     settings: Mapping[str, Any]
@@ -86,6 +109,7 @@ class BaselineRecord:
     checkpoint: int
     resumed: int
     result: Mapping[str, Any] | None
+    evaluations: tuple[EvaluationPoint, ...] = ()
 
 
 def is_baseline(folder: Path) -> bool:
@@ -129,11 +153,14 @@ def read_record(folder: Path) -> BaselineRecord:
 
 def _fold(name: str, lines: list[dict[str, Any]]) -> BaselineRecord:
     first, progress, checkpoint, resumed, result = lines[0] if lines else {}, list[TrainingProgress](), 0, 0, None
+    evaluations: list[EvaluationPoint] = []
     for line in lines[1:]:
         content = {key: value for key, value in line.items() if key != "what"}
         match line["what"]:
             case "progress":
                 progress.append(TrainingProgress(**content))
+            case "evaluated":
+                evaluations.append(EvaluationPoint(**content))
             case "planned":
                 first, result = {**first, "settings": {**first["settings"], "steps": int(content["steps"])}}, None
             case "checkpoint":
@@ -141,11 +168,12 @@ def _fold(name: str, lines: list[dict[str, Any]]) -> BaselineRecord:
             case "resumed":
                 resumed, checkpoint = resumed + 1, int(content["steps"])
                 progress = [each for each in progress if each.steps <= checkpoint]
+                evaluations = [each for each in evaluations if each.steps <= checkpoint]
             case "measured":
                 result = content
     return BaselineRecord(
         name=name, settings=first["settings"], versions=first["versions"], progress=tuple(progress),
-        checkpoint=checkpoint, resumed=resumed, result=result,
+        checkpoint=checkpoint, resumed=resumed, result=result, evaluations=tuple(evaluations),
     )
 
 
@@ -197,6 +225,14 @@ def line_of(progress: Sequence[TrainingProgress], *, steps: int) -> str:
     )
 
 
+def point_line(point: EvaluationPoint) -> str:
+    """An evaluation in words: the steps, success, reached goals, return."""
+    return (
+        f"at {point.steps:,} steps: success {share(point.success)}, goal reached {share(point.reached)}"
+        f", return {number(point.mean_return, digits=2)} over {counted(point.episodes, 'episode')}"
+    )
+
+
 # The result of a baseline's run, from its log. Imports no simulator.
 
 
@@ -223,8 +259,8 @@ def result_of(record: BaselineRecord) -> dict[str, Any]:
         "reward": settings.reward, "seed": settings.seed, "environments": settings.environments,
         "status": status_of(record),
         "steps": last.steps if last else 0, "planned_steps": settings.steps,
-        "cpu_hours": round(last.cpu_s / 3600, 4) if last else 0.0,
-        "hours": round(last.wall_s / 3600, 4) if last else 0.0,
+        "cpu_hours": round(((last.cpu_s if last else 0.0) + fsum(each.cpu_s for each in record.evaluations)) / 3600, 4),
+        "hours": round(((last.wall_s if last else 0.0) + fsum(each.wall_s for each in record.evaluations)) / 3600, 4),
         "cost_usd": 0.0,
         "steps_per_s": round(1 / pace.wall_s, 2) if pace and pace.wall_s > 0 else None,
         "cpu_hours_of_more_steps": {
@@ -234,6 +270,7 @@ def result_of(record: BaselineRecord) -> dict[str, Any]:
         "return_mean": measured.get("return_mean"), "fitness": measured.get("fitness"),
         "measure_seed": settings.measure_seed, "salt": settings.salt, "resumed": record.resumed,
         "planned_episodes": settings.episodes, "per_episode": measured.get("episodes", []),
+        "evaluate_every": settings.evaluate_every, "evaluations": [asdict(each) for each in record.evaluations],
     }
 
 

@@ -13,9 +13,6 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..core.errors import StoreError, UsageError, os_problem
 from ..core.extras import require
 from ..core.order_ids import episode_id
@@ -31,9 +28,10 @@ from ..memory.origin import is_written_here, sign
 from ..memory.runs import TRAJECTORIES, new_run
 from ..runtime.rollouts.pool import ProcessPool
 from ..settings.effects import effects_of_domain
-from .log import BaselineLog, BaselineRecord, TrainingProgress, read_record, recorded_settings
+from .log import BaselineLog, BaselineRecord, EvaluationPoint, TrainingProgress, read_record, recorded_settings
 from .settings import METHOD, MOST_STEPS, BaselineSettings
-from .tasks import MeasuredTask, Observation, measured_task
+from .tasks import Act, MeasuredTask, measured_task
+from .tasks import play as play_episode
 
 EXTRA: Final = "rl"
 STOP: Final = "stop-requested"      # a file in the folder of a run
@@ -93,15 +91,15 @@ def ask_to_stop(folder: Path) -> None:
 
 
 def work(
-    folder: Path, clock: Clock, *, report: Callable[[TrainingProgress], None], play: Callable[[int, int], None],
-    stopped: Callable[[], bool], trusted: bool = False,
+    folder: Path, clock: Clock, *, report: Callable[[TrainingProgress | EvaluationPoint], None],
+    play: Callable[[int, int], None], stopped: Callable[[], bool], trusted: bool = False,
 ) -> BaselineRecord:
     """Train from where the run is, and measure; a run that is done is only read.
 
-    `report` gets the progress of the training, `play` the number of each unseen episode, from 1, and their count.
-    The result is None in the record if `stopped` ended the training or the measure. Raises UsageError if a package is
-    missing, another process works on the run, or it is from elsewhere, would import something and is not `trusted`;
-    and StoreError, RolloutError.
+    `report` gets the progress and the evaluations of the training, `play` the number of each unseen episode, from 1,
+    and their count. The result is None in the record if `stopped` ended the training or the measure. Raises UsageError
+    if a package is missing, another process works on the run, or it is from elsewhere, would import something and is
+    not `trusted`; and StoreError, RolloutError.
     """
     record = read_record(folder)
     if record.result is not None:
@@ -153,7 +151,6 @@ def _versions() -> dict[str, str]:
 
 
 SPLIT = "evaluate"
-Act = Callable[[Observation], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,19 +231,15 @@ def _play(
 ) -> tuple[Episode, float, bool] | None:
     """One episode, its return, and whether the goal is reached at its end; None if it was stopped."""
     seed = salted(settings.measure_seed + index, settings.salt)
-    observation = task.begin(index, seed)
-    ended, total, reached, steps = None, 0.0, False, 0
-    while ended is None:
-        if stopped():
-            return None
-        observation, reward, ended, reached = task.step(act(observation))
-        total, steps = total + reward, steps + 1
+    played = play_episode(task, act, index=index, seed=seed, stopped=stopped)
+    if played is None:
+        return None
     key = trajectory_key(episode_id(SPLIT, index))
     save_recording(trajectory_path(kept, key), task.recording())
     episode = Episode(
-        index=index, seed=seed, steps=steps, ended_by=ended, success=task.environment.success(), trajectory=key,
+        index=index, seed=seed, steps=played.steps, ended_by=played.ended_by, success=played.success, trajectory=key,
     )
-    return episode, total, reached
+    return episode, played.episode_return, played.reached
 
 
 def _means(episodes: tuple[MeasuredEpisode, ...]) -> MeasuredMeans:

@@ -25,6 +25,9 @@ TRAINING: Final = "train"           # options of the domain for the training alo
 MOST_SEED: Final = 2**31 - 1        # numpy's older generators, which the library uses, take no more
 MOST_STEPS: Final = 10**10
 MOST_ENVIRONMENTS: Final = 256
+PAPER_EVERY: Final = 1_000_000      # the paper's steps between two evaluations of its training, and
+EVALUATED: Final = 5                # the episodes of each
+POINTS: Final = 10                  # evaluations of a training that is shorter than so many of the paper's intervals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,8 @@ class Hyperparameters:
 class BaselineSettings:
     """One training and its measure. `options` are the domain's for the measure, `training` those for the training.
 
-    The measure plays the episodes of `memento evaluate` with `measure_seed` and `salt`.
+    The measure plays the episodes of `memento evaluate` with `measure_seed` and `salt`. Every `evaluate_every` steps
+    the agent plays other ones of the training's task; 0 for never.
     """
 
     domain: str
@@ -66,6 +70,7 @@ class BaselineSettings:
     salt: str
     hyper: Hyperparameters
     processes: int = 1      # that share the environments; 1 is the trainer's own
+    evaluate_every: int = 0     # runs had no evaluations before there was a setting for them
     provenance: Provenance = UNKNOWN
 
     def as_json(self) -> dict[str, Any]:
@@ -96,6 +101,7 @@ class BaselineArguments:
     checkpoint: int = 50_000
     episodes: int = 10
     measure_seed: int = 0
+    evaluate_every: int | None = None       # None for the paper's schedule, scaled
 
 
 def build(given: BaselineArguments, provenance: Provenance = GIVEN) -> BaselineSettings:
@@ -105,6 +111,7 @@ def build(given: BaselineArguments, provenance: Provenance = GIVEN) -> BaselineS
         ("--environments", given.environments, 1, MOST_ENVIRONMENTS), ("--checkpoint", given.checkpoint, 1, MOST_STEPS),
         ("--processes", given.processes, 1, MOST_ENVIRONMENTS), ("--episodes", given.episodes, 1, MOST_EPISODES),
         ("--measure-seed", given.measure_seed, 0, MOST_MEASURE_SEED),
+        ("--evaluate-every", given.evaluate_every or 0, 0, MOST_STEPS),
     ):
         if not least <= value <= most:
             raise UsageError(f"{flag} must be from {least} to {most}, not {value}")
@@ -134,8 +141,14 @@ def build(given: BaselineArguments, provenance: Provenance = GIVEN) -> BaselineS
         measure_seed=given.measure_seed,
         salt=given.salt,
         hyper=hyper,
+        evaluate_every=evaluation_interval(given.steps) if given.evaluate_every is None else given.evaluate_every,
         provenance=provenance,
     )
+
+
+def evaluation_interval(steps: int) -> int:
+    """The steps between two evaluations of a training of `steps`: the paper's, or fewer for ten in all."""
+    return min(PAPER_EVERY, max(1, steps // POINTS))
 
 
 def settings_of(found: Mapping[str, Any]) -> BaselineSettings:

@@ -5,7 +5,8 @@ The agent is trusted, so it lives in the process of the simulator. Imports simul
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
 import gymnasium
@@ -28,6 +29,7 @@ _TOWER_IDS: Final = {       # with the module that registers them, which gymnasi
 }
 
 Observation = dict[str, NDArray[np.float32]]
+Act = Callable[[Observation], NDArray[np.float32]]     # an agent
 
 
 class Trained(gymnasium.Wrapper[Observation, Any, dict[str, Any], Any]):
@@ -166,6 +168,33 @@ class GymTask:
     def close(self) -> None:
         """Release the simulator."""
         self.environment.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedEpisode:
+    """How an episode went. `success` is the task's; `reached` is hindsight's at the last step."""
+
+    steps: int
+    ended_by: str
+    episode_return: float
+    success: bool
+    reached: bool
+
+
+def play(
+    task: MeasuredTask, act: Act, *, index: int, seed: int, stopped: Callable[[], bool],
+) -> PlayedEpisode | None:
+    """One episode; `stopped` is asked at every step, and None is returned if it ended the episode."""
+    observation = task.begin(index, seed)
+    ended, total, reached, steps = None, 0.0, False, 0
+    while ended is None:
+        if stopped():
+            return None
+        observation, reward, ended, reached = task.step(act(observation))
+        total, steps = total + reward, steps + 1
+    return PlayedEpisode(
+        steps=steps, ended_by=ended, episode_return=total, success=bool(task.environment.success()), reached=reached
+    )
 
 
 def measured_task(settings: BaselineSettings) -> MeasuredTask:

@@ -1,10 +1,12 @@
 """Trains SAC with hindsight by the library stable-baselines3."""
 
 import os
+import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -17,11 +19,23 @@ from stable_baselines3 import SAC, HerReplayBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
+from ..core.ports import has_success
 from ..core.seeds import derive_seed
+from ..domains import load
 from . import checkpoints
-from .log import BaselineLog, TrainingProgress, read_record
-from .settings import MOST_SEED, BaselineSettings
-from .tasks import CPU, REACHED, Observation, training_environment
+from .log import BaselineLog, BaselineRecord, EvaluationPoint, TrainingProgress, read_record
+from .settings import EVALUATED, MOST_SEED, BaselineSettings
+from .tasks import (
+    CPU,
+    REACHED,
+    Act,
+    MeasuredTask,
+    Observation,
+    PlayedEpisode,
+    measured_task,
+    play,
+    training_environment,
+)
 from .workers import Workers
 
 # The library's hindsight buffer, without its work on rows that are still empty.
@@ -62,7 +76,7 @@ class HindsightBuffer(HerReplayBuffer):
 LATEST: Final = 100             # episodes in the means of the progress
 REPORT_S: Final = 10.0          # between two lines of progress
 
-Report = Callable[[TrainingProgress], None]
+Report = Callable[[TrainingProgress | EvaluationPoint], None]
 
 
 class HindsightSAC(SAC):
@@ -87,6 +101,10 @@ class Counters:
         self._workers: dict[int, tuple[float, float]] = {}     # CPU time of each other process: first, last
         self._ended: deque[tuple[float, bool, bool]] = deque(maxlen=LATEST)
         self._episodes = 0
+
+    def leave_out(self, point: EvaluationPoint) -> None:
+        """Count the time of an evaluation not as the training's."""
+        self._began_s, self._began_cpu_s = self._began_s + point.wall_s, self._began_cpu_s + point.cpu_s
 
     def see(self, info: dict[str, Any]) -> None:
         """Note the CPU time of the process of an environment."""
@@ -114,15 +132,74 @@ class Counters:
         )
 
 
+class Evaluations:
+    """Plays the same few episodes at intervals of the training; they are neither its own nor those of the measure.
+
+    The generators that the training draws from are left as they were, so that it does not depend on evaluations.
+    """
+
+    def __init__(self, settings: BaselineSettings, latest: int, *, stopped: Callable[[], bool]) -> None:
+        self._settings = replace(settings, options=settings.training)
+        self._latest, self._stopped = latest, stopped
+        self._task: MeasuredTask | None = None
+
+    def due(self, steps: int) -> bool:
+        """Whether a multiple of the interval was passed since the latest evaluation."""
+        every = self._settings.evaluate_every
+        return every > 0 and steps // every > self._latest // every
+
+    def play(self, model: SAC) -> EvaluationPoint:
+        """One evaluation. Raises Stopped if it was stopped: then nothing of it counts."""
+        began_s, began_cpu_s = time.monotonic(), time.process_time()
+        act = partial(_act, model)
+        with _generators_kept():
+            if self._task is None:
+                self._task = measured_task(self._settings)
+            played = [self._episode(self._task, act, index) for index in range(EVALUATED)]
+        succeeds = has_success(load(self._settings.domain, self._settings.provenance), self._settings.options)
+        self._latest = model.num_timesteps
+        return EvaluationPoint(
+            steps=model.num_timesteps, episodes=EVALUATED,
+            mean_return=fsum(each.episode_return for each in played) / EVALUATED,
+            success=sum(each.success for each in played) / EVALUATED if succeeds else None,
+            reached=sum(each.reached for each in played) / EVALUATED,
+            wall_s=round(time.monotonic() - began_s, 3), cpu_s=round(time.process_time() - began_cpu_s, 3),
+        )
+
+    def _episode(self, task: MeasuredTask, act: Act, index: int) -> PlayedEpisode:
+        seed = derive_seed(self._settings.seed, "baseline", "evaluation", index) % MOST_SEED
+        played = play(task, act, index=index, seed=seed, stopped=self._stopped)
+        if played is None:
+            raise Stopped
+        return played
+
+    def close(self) -> None:
+        """Release the simulator."""
+        if self._task is not None:
+            self._task.close()
+
+
+@contextmanager
+def _generators_kept() -> Iterator[None]:
+    """Set the global generators back at the end: a simulator may seed or use them."""
+    kept, drawn, plain = np.random.get_state(), torch.get_rng_state(), random.getstate()
+    try:
+        yield
+    finally:
+        np.random.set_state(kept)
+        torch.set_rng_state(drawn)
+        random.setstate(plain)
+
+
 class Watcher(BaseCallback):
-    """Counts steps and episodes, logs and reports progress, makes checkpoints, and ends a training that is stopped."""
+    """Counts steps and episodes, logs and reports, evaluates, makes checkpoints, and ends a training when stopped."""
 
     def __init__(
-        self, settings: BaselineSettings, folder: Path, counters: Counters, *, report: Report,
+        self, settings: BaselineSettings, folder: Path, counters: Counters, evaluations: Evaluations, *, report: Report,
         stopped: Callable[[], bool],
     ) -> None:
         super().__init__()
-        self._settings, self._folder, self._counters = settings, folder, counters
+        self._settings, self._folder, self._counters, self._evaluations = settings, folder, counters, evaluations
         self._report, self._stopped = report, stopped
         self._log = BaselineLog(folder)
         self._totals: NDArray[np.float64] = np.zeros(settings.environments)
@@ -153,6 +230,7 @@ class Watcher(BaseCallback):
         """Between two steps, when the transitions of the last one are in the buffer and its updates are done."""
         if self._stopped():
             raise Stopped
+        self.evaluate()
         if self._steps() - self._saved >= self._settings.checkpoint:
             self.save()
 
@@ -163,6 +241,14 @@ class Watcher(BaseCallback):
         self._reported_s = time.monotonic()
         self._report(now)
         return now
+
+    def evaluate(self) -> None:
+        """Evaluate the agent if it is time. Raises Stopped."""
+        if self._evaluations.due(self._steps()):
+            point = self._evaluations.play(self._model())
+            self._counters.leave_out(point)
+            self._log.evaluated(point)
+            self._report(point)
 
     def save(self) -> None:
         """Make a checkpoint, with the progress at it."""
@@ -182,7 +268,7 @@ class Watcher(BaseCallback):
 
 def train(
     settings: BaselineSettings, folder: Path, *, report: Report, stopped: Callable[[], bool]
-) -> Callable[[Observation], NDArray[np.float32]] | None:
+) -> Act | None:
     """Train from the newest checkpoint, or from the start, to the last step; returns the agent, which does not explore.
 
     `stopped` is asked at every step: then a checkpoint is made and None returned. A training that goes on begins new
@@ -192,6 +278,8 @@ def train(
     checkpoint = checkpoints.latest(folder)
     steps = 0 if checkpoint is None else checkpoints.steps_of(checkpoint)
     environments = _environments(settings, steps)
+    record = read_record(folder)
+    evaluations = Evaluations(settings, latest_evaluation(record, steps), stopped=stopped)
     try:
         model = _model(settings, environments)
         counters = Counters()
@@ -199,17 +287,21 @@ def train(
             counters = _restored(model, checkpoint)
             # Random actions that are left to do must not be those from the start again.
             model.action_space.seed(derive_seed(settings.seed, "baseline", "actions", steps) % MOST_SEED)
-        if checkpoint is not None or read_record(folder).progress:      # killed before the first checkpoint: from 0
+        if checkpoint is not None or record.progress:      # killed before the first checkpoint: from 0
             BaselineLog(folder).add("resumed", {"steps": steps})
-        watcher = Watcher(settings, folder, counters, report=report, stopped=stopped)
-        if steps < settings.steps:
-            with suppress(Stopped):
+        watcher = Watcher(settings, folder, counters, evaluations, report=report, stopped=stopped)
+        watcher.init_callback(model)
+        with suppress(Stopped):
+            if steps < settings.steps:
                 model.learn(settings.steps - steps, callback=watcher, reset_num_timesteps=False)
+            watcher.evaluate()      # at the last step, which also a process before this one may have owed
+        if model.num_timesteps > steps:
             watcher.save()
         if model.num_timesteps < settings.steps:
             return None
     finally:
         environments.close()
+        evaluations.close()
     return partial(_act, model)
 
 
@@ -243,6 +335,11 @@ def _model(settings: BaselineSettings, environments: VecEnv) -> HindsightSAC:
     )
     model.action_space.seed(derive_seed(settings.seed, "baseline", "actions") % MOST_SEED)
     return model
+
+
+def latest_evaluation(record: BaselineRecord, checkpoint: int) -> int:
+    """The steps of the latest evaluation that a training from this checkpoint keeps; 0 without one."""
+    return max((each.steps for each in record.evaluations if each.steps <= checkpoint), default=0)
 
 
 def _act(model: SAC, observation: Observation) -> NDArray[np.float32]:

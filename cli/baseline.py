@@ -32,6 +32,11 @@ Processes = Annotated[
     int, typer.Option(metavar="N", help="Processes that share the environments; 1 is the trainer's own.")
 ]
 Checkpoint = Annotated[int, typer.Option(metavar="N", help="The steps between two checkpoints.")]
+EvaluateEvery = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="The steps between two evaluations; by default a million, or a tenth if that is"
+                                   " less; 0 for none."),
+]
 Episodes = Annotated[int, typer.Option(metavar="N", help="The unseen episodes of the final measure.")]
 MeasureSeed = Annotated[int, typer.Option(metavar="N", help="Their seed, as in `memento evaluate --seed`.")]
 Salt = Annotated[
@@ -66,6 +71,7 @@ def sac_her(
     environments: Environments = 1,
     processes: Processes = 1,
     checkpoint: Checkpoint = 50_000,
+    evaluate_every: EvaluateEvery = None,
     episodes: Episodes = 10,
     measure_seed: MeasureSeed = 0,
     salt: Salt = None,
@@ -84,7 +90,7 @@ def sac_her(
     settings = build(BaselineArguments(
         domain=domain, steps=steps, seed=seed, salt=salt or new_salt(), assignments=assignments or (), reward=reward,
         flags=flags.domain_options(variant, randomisation, None), environments=environments, processes=processes,
-        checkpoint=checkpoint, episodes=episodes, measure_seed=measure_seed,
+        checkpoint=checkpoint, episodes=episodes, measure_seed=measure_seed, evaluate_every=evaluate_every,
     ))
     clock = SystemClock()
     folder = begin(settings, runs, name, clock)
@@ -94,7 +100,7 @@ def sac_her(
 
 def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool, trust: bool = False) -> None:
     """Train and measure from where the run is, and print its result. After a signal, raises typer.Exit(130)."""
-    from ..baselines.log import TrainingProgress, line_of, read_record, result_of
+    from ..baselines.log import EvaluationPoint, TrainingProgress, line_of, point_line, read_record, result_of
     from ..baselines.run import work
     from .baseline_text import describe_baseline
     from .execution import INTERRUPTED, stop_requests
@@ -103,7 +109,10 @@ def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool, trust: boo
     known = read_record(folder)
     seen = [*known.progress]
 
-    def report(now: TrainingProgress) -> None:
+    def report(now: TrainingProgress | EvaluationPoint) -> None:
+        if isinstance(now, EvaluationPoint):
+            say(f"evaluated {point_line(now)}")
+            return
         seen.append(now)
         say(line_of(seen, steps=int(known.settings["steps"])))
 

@@ -1,9 +1,20 @@
 """What `memento baseline`, `memento show` and `memento resume` print of a baseline's run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..baselines.log import PAPER_STEPS, SEARCH_STEPS, STOPPED, UNMEASURED, BaselineRecord, line_of, pace_of, result_of
+from ..baselines.log import (
+    PAPER_STEPS,
+    SEARCH_STEPS,
+    STOPPED,
+    UNMEASURED,
+    BaselineRecord,
+    EvaluationPoint,
+    line_of,
+    pace_of,
+    point_line,
+    result_of,
+)
 from ..core.text import counted, number, share
 
 _LIVE: Final = {STOPPED: "training", UNMEASURED: "being measured"}      # while a process works on it
@@ -22,6 +33,8 @@ def describe_baseline(record: BaselineRecord, *, where: str | None = None, live:
     if pace is not None:
         more = (f"{steps / 1e6:g} M steps {pace.hours(steps)[1]:,.0f} hours" for steps in (SEARCH_STEPS, PAPER_STEPS))
         lines.append(f"  extrapolated     {', '.join(more)} of CPU time")
+    if record.evaluations:
+        lines.append(f"  evaluated        {_points(record.evaluations)}")
     if record.result is None:
         lines.append(f"  measured         not yet: {_what_is_left(record, found, where or record.name, live=live)}")
         return "\n".join(lines)
@@ -32,6 +45,14 @@ def describe_baseline(record: BaselineRecord, *, where: str | None = None, live:
         f"  the same ones    memento evaluate --seed {found['measure_seed']} --salt {found['salt']}",
     ]
     return "\n".join(lines)
+
+
+def _points(evaluations: Sequence[EvaluationPoint]) -> str:
+    """The last evaluation, and the best one if that was better."""
+    last = evaluations[-1]
+    best = max(evaluations, key=lambda each: (each.success or 0.0, each.reached, each.mean_return))
+    better = "" if best is last else f"; the best {point_line(best)}"
+    return f"{point_line(last)}{better}; {counted(len(evaluations), 'evaluation')} in all"
 
 
 def _what_is_left(record: BaselineRecord, found: Mapping[str, Any], where: str, *, live: bool) -> str:

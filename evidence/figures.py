@@ -13,6 +13,7 @@ from ..core.text import counted
 from ..core.values import Operator
 from .descent import PLACES
 from .findings import ArmFinding, GroupFinding
+from .learned import BaselineRow
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter
 
 LINES, BOXES = "lines", "boxes"
@@ -75,6 +76,25 @@ def held_out_rows(rows: Sequence[Dots], quantity: str) -> Markup:
     kind, _, name = quantity.partition(": ")
     words = "share of episodes that succeed" if kind == "success" else "fitness under the reference evaluator"
     return dot_rows(rows, label=f"{words}, {name}", x_label=words)
+
+
+def evaluation_figures(rows: Sequence[BaselineRow]) -> Iterator[Figure]:
+    """Success, and the reached goals of hindsight, in the evaluations of each training, by its steps."""
+    points = [(place, row, row.evaluations) for place, row in enumerate(rows) if row.evaluations]
+    legend = tuple((row.name, place) for place, row, _ in points)
+    largest = max((each.steps for _, _, found in points for each in found), default=0)
+    unit, words = (1_000_000, "million steps") if largest >= 10_000_000 else (1_000, "thousand steps")
+    for which, title in (("success", "Success"), ("reached", "Goal reached")):
+        lines = [
+            Line(name=row.name, place=place, points=[
+                (each.steps / unit, value, value, value)
+                for each in found if (value := getattr(each, which)) is not None
+            ])
+            for place, row, found in points
+        ]
+        if any(len(line.points) > 1 for line in lines):
+            chart = curves(lines, label=f"{title} in evaluations by steps of the training", x_label=words)
+            yield Figure(title=f"{title} during the training", about="learned baselines", chart=chart, legend=legend)
 
 
 def operators_shown(used: Iterable[Operator]) -> tuple[tuple[str, int], ...]:

@@ -14,6 +14,7 @@ from ..baselines.log import (
     PAPER_STEPS,
     SEARCH_STEPS,
     BaselineRecord,
+    EvaluationPoint,
     pace_of,
     read_record,
     recorded_settings,
@@ -30,7 +31,7 @@ from .experiment import Experiment, Measure, is_learned
 from .folder import Measured
 from .plan import Job, list_jobs, measure_seed, measured_options, salt_of, text_of
 
-NUMBERS: Final = ("steps", "environments", "processes", "checkpoint")
+NUMBERS: Final = ("steps", "environments", "processes", "checkpoint", "evaluate_every")
 FLAGS: Final = (*NUMBERS, "reward")
 
 
@@ -91,6 +92,8 @@ def training_arguments(experiment: Experiment, job: Job, *, runs: Path) -> list[
     }
     if given.reward is not None:
         flags["reward"] = given.reward
+    if given.evaluate_every is not None:
+        flags["evaluate-every"] = given.evaluate_every
     return [
         "baseline", METHOD, "--json", *(word for key, value in flags.items() for word in (f"--{key}", str(value))),
         *(word for assignment in given.assignments for word in ("--set", assignment)),
@@ -117,7 +120,8 @@ class BaselineRow:
 
     `reached` is hindsight's success, `fitness` the reference evaluator's; None: not measured, or the task has none.
     `environments` were trained in at once; `cpu_hours_of` holds what more steps would take, as (steps, hours).
-    `status` is one of `baselines.result`; `settings` and `versions` are those of the log.
+    `evaluations` are those during the training, `settings` and `versions` those of the log; `status` is one of
+    `baselines.log`.
     """
 
     name: str
@@ -140,6 +144,7 @@ class BaselineRow:
     status: str = DONE
     settings: Mapping[str, JSON] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    evaluations: tuple[EvaluationPoint, ...] = ()
 
 
 def read_row(folder: Path) -> BaselineRow:
@@ -156,5 +161,5 @@ def read_row(folder: Path) -> BaselineRow:
             (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
         ) if pace is not None else (),
         planned_steps=settings.steps, status=found["status"], settings=dict(record.settings),
-        versions=dict(record.versions),
+        versions=dict(record.versions), evaluations=record.evaluations,
     )

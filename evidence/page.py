@@ -17,12 +17,12 @@ from ..memory.card import card_words
 from ..memory.evaluator_pools import EvaluatorPool, hardened_words
 from . import page_tables, tables
 from .descent import Descent, descend
-from .figures import Figure, list_figures, operators_shown
+from .figures import Figure, evaluation_figures, list_figures, operators_shown
 from .findings import GroupFinding, find, sentences
 from .learned import BaselineRow
 from .loading import Evidence
 from .opening import Opening, open_page
-from .page_tables import baseline_table, correlations, paper_tables, variances, yardstick_tables
+from .page_tables import baseline_table, correlations, evaluation_table, paper_tables, variances, yardstick_tables
 from .parts import figure_downloads, table_downloads
 from .published import differences
 from .records import RunRecord
@@ -120,8 +120,11 @@ def list_parts(evidence: Evidence) -> tuple[list[Figure], list[Table]]:
     opening, sections = content["opening"], content["sections"]
     figures = [opening.figure] if opening is not None and opening.figure is not None else []
     figures += [figure for section in sections for figure in section.figures]
+    figures += content["training"]
     of_groups = [table for section in sections for table in (*section.tables, *section.details)]
-    names = ("variances", "learned", "correlations", "validity", "audits", "voting", "runs", "roles", "nodes")
+    names = (
+        "variances", "learned", "evaluations", "correlations", "validity", "audits", "voting", "runs", "roles", "nodes",
+    )
     found = [*of_groups, *content["paper"], *content["yardsticks"], *(content[name] for name in names)]
     return figures, [table for table in found if table is not None and table.rows]
 
@@ -141,6 +144,9 @@ def _content(evidence: Evidence, frame: PageOrigin) -> dict[str, Any]:
         "sections": tuple(_section(group, opening.figure if opening else None) for group in findings.groups),
         "paper": _paper(evidence),
         "learned": baseline_table(evidence.baselines),
+        "evaluations": evaluation_table(evidence.baselines),
+        "training": tuple(evaluation_figures(evidence.baselines)),
+        "trained": tuple((row.name, swatch(place)) for place, row in enumerate(evidence.baselines) if row.evaluations),
         "yardsticks": yardstick_tables(evidence),
         "shown": tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
         "variances": variances(findings),

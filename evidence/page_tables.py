@@ -386,6 +386,26 @@ def baseline_table(rows: Sequence[BaselineRow]) -> Table | None:
     )
 
 
+def evaluation_table(rows: Sequence[BaselineRow]) -> Table | None:
+    """One row per evaluation during a training; None without any."""
+    found = tuple(
+        (row.name, row.task, row.reward, f"{point.steps:,}", share(point.success), share(point.reached),
+         number(point.mean_return, digits=2), str(point.episodes))
+        for row in rows for point in row.evaluations
+    )
+    if not found:
+        return None
+    return Table(
+        title="Evaluations during the training",
+        columns=("Run", "Task", "Reward", "Simulator steps", "Success", "Goal reached", "Return", "Episodes"),
+        rows=found,
+        texts=3,
+        note="The agent without exploration, on the task of its training, in the same episodes at every point; they "
+        "are not those of the measure, and nothing was chosen by them. The paper evaluates 5 episodes every 1,000,000 "
+        "steps.",
+    )
+
+
 def _cells(row: BaselineRow, more: Sequence[int]) -> tuple[str, ...]:
     hours = dict(row.cpu_hours_of)
     return (

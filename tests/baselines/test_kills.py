@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from memento.baselines import checkpoints
-from memento.baselines.log import read_record
+from memento.baselines.log import EvaluationPoint, read_record
 from memento.core.extras import missing_modules
 
 missing = missing_modules("rl")
@@ -69,6 +69,39 @@ def test_a_training_that_is_stopped_loses_no_step(tmp_path: Path) -> None:
     asked = iter(range(100))
     assert training.train(settings, folder, report=lambda progress: None, stopped=lambda: next(asked) == 40) is None
     assert complete(folder) == 80
+
+
+EVERY = 130      # steps, 65 of both environments; five episodes of 20 steps then ask 100 times whether to stop
+
+
+def test_evaluations_change_nothing_of_the_training(tmp_path: Path) -> None:
+    kept = {}
+    for every in (0, EVERY):
+        folder, settings = tmp_path / f"every-{every}", small(steps=3 * EVERY, evaluate_every=every)
+        begin(folder, settings)
+        seen = []
+        assert training.train(settings, folder, report=seen.append, stopped=lambda: False)
+        points = read_record(folder).evaluations
+        assert [each.steps for each in points] == ([EVERY, 2 * EVERY, 3 * EVERY] if every else [])
+        assert [each for each in seen if isinstance(each, EvaluationPoint)] == [*points]
+        assert all((each.episodes, each.mean_return, each.reached) == (5, -20.0, 0.0) for each in points)
+        checkpoint = checkpoints.latest(folder)
+        with np.load(checkpoint / checkpoints.BUFFER, allow_pickle=False) as arrays:
+            kept[every] = str(networks_of(checkpoint)), {name: arrays[name].tobytes() for name in arrays.files}
+    assert kept[0] == kept[EVERY]
+
+
+def test_each_evaluation_is_kept_once_also_if_one_was_killed_or_stopped(tmp_path: Path) -> None:
+    folder, settings = tmp_path / "killed", small(steps=3 * EVERY, evaluate_every=EVERY)
+    begin(folder, settings)
+    asked = iter(range(10_000))
+    assert training.train(settings, folder, report=print, stopped=lambda: next(asked) == 100) is None
+    assert (complete(folder), read_record(folder).evaluations) == (EVERY, ())
+    assert trained(folder, settings, step=100 + 65 + 50) == KILLED
+    assert [each.steps for each in read_record(folder).evaluations] == [EVERY]
+    assert complete(folder) < 2 * EVERY
+    assert trained(folder, settings) == 0
+    assert [each.steps for each in read_record(folder).evaluations] == [EVERY, 2 * EVERY, 3 * EVERY]
 
 
 def test_a_restored_training_does_the_same_updates_as_the_one_that_went_on(tmp_path: Path) -> None:

@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 from memento.baselines import run
-from memento.baselines.log import LOG, BaselineLog, TrainingProgress, find_baseline, line_of, pace_of, read_record
+from memento.baselines.log import (
+    LOG,
+    BaselineLog,
+    EvaluationPoint,
+    TrainingProgress,
+    find_baseline,
+    line_of,
+    pace_of,
+    read_record,
+    result_of,
+)
 from memento.baselines.run import plan_again
 from memento.baselines.settings import BaselineArguments, build
 from memento.cli import exit_code
@@ -46,6 +56,28 @@ def test_a_line_that_a_kill_cut_off_is_left_out_and_what_a_lost_process_did_no_l
     record = read_record(folder)
     assert [each.steps for each in record.progress] == [1000, 2000, 2500]
     assert (record.checkpoint, record.resumed) == (2000, 1)
+
+
+def test_evaluations_are_kept_as_far_as_the_checkpoint_of_the_process_that_goes_on(folder: Path) -> None:
+    log = BaselineLog(folder)
+    point = EvaluationPoint(
+        steps=1000, episodes=5, mean_return=-9.0, success=0.25, reached=0.5, wall_s=30.0, cpu_s=36.0
+    )
+    log.progress(at(1000, updates=1000, wall_s=100))
+    log.evaluated(point)
+    log.add("checkpoint", {"steps": 2000})
+    log.evaluated(replace(point, steps=2000, success=0.0))
+    log.evaluated(replace(point, steps=3000))
+    log.add("resumed", {"steps": 2000})
+    record = read_record(folder)
+    assert [each.steps for each in record.evaluations] == [1000, 2000]
+    found = result_of(record)
+    assert [each["success"] for each in found["evaluations"]] == [0.25, 0.0]
+    assert (found["cpu_hours"], found["hours"]) == (round((200 + 72) / 3600, 4), round((100 + 60) / 3600, 4))
+    assert (
+        "evaluated        at 2,000 steps: success 0 %, goal reached 50 %, return -9.00 over 5 episodes; the best at"
+        " 1,000 steps: success 25 %, goal reached 50 %, return -9.00 over 5 episodes; 2 evaluations in all\n"
+    ) in describe_baseline(record)
 
 
 def test_a_run_can_be_planned_again_with_other_steps_in_all_but_not_fewer_than_done(folder: Path) -> None:

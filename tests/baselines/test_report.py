@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from memento.api.reporting import load
-from memento.baselines.log import BaselineLog, TrainingProgress
+from memento.baselines.log import BaselineLog, EvaluationPoint, TrainingProgress
 from memento.baselines.settings import BaselineArguments, build
 from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.learned import read_row
-from memento.evidence.page import PageOrigin, render
+from memento.evidence.page import PageOrigin, list_parts, render
 from memento.evidence.page_tables import baseline_table
 
 from ..evidence.logs import log, store
@@ -28,6 +28,9 @@ def test_a_baseline_is_a_row_that_says_what_was_run(tmp_path: Path) -> None:
             steps=steps, updates=steps, episodes=1, wall_s=steps / 10, cpu_s=steps / 5, mean_return=None, success=None,
             reached=None,
         ))
+        written.evaluated(EvaluationPoint(
+            steps=steps, episodes=5, mean_return=-steps, success=0.0, reached=0.2, wall_s=1.0, cpu_s=4.0,
+        ))
     written.add("measured", {
         "success_rate": 0.0, "reached_rate": 0.25, "fitness": 0.125, "return_mean": -900.0,
         "episodes": [{"seed": number} for number in range(4)],
@@ -39,8 +42,16 @@ def test_a_baseline_is_a_row_that_says_what_was_run(tmp_path: Path) -> None:
         "trained", "hanoi, variant cube, randomisation none", "sac-her", "sparse", "done", "3", "16", "5,000", "0.28",
         "0.00", "0 %", "25 %", "-900.00", "0.125", "4", "800", "2,778",
     ]
-    row = table.partition("<tbody>")[2]
-    assert [cell.partition(">")[2].partition("<")[0] for cell in row.split("<td")[1:]] == cells
+    ours, evaluations = (part.partition("</tbody>")[0] for part in table.split("<tbody>")[1:])
+    assert [cell.partition(">")[2].partition("<")[0] for cell in ours.split("<td")[1:]] == cells
+    assert [cell.partition(">")[2].partition("<")[0] for cell in evaluations.split("<td")[4:8]] == [
+        "1,000", "0 %", "20 %", "-1,000.00"]
+    assert evaluations.count("<tr>") == 2
+    figures, tables = list_parts(evidence)
+    shown = ["Success during the training", "Goal reached during the training"]
+    assert [figure.title for figure in figures][-2:] == shown
+    assert all(figure.title in table for figure in figures[-2:])
+    assert "Evaluations during the training" in {each.title for each in tables}
     write_archive(evidence, {}, tmp_path / "a.json.xz")
     assert read_archive(tmp_path / "a.json.xz")[0].baselines == evidence.baselines
     alone, _ = load(["trained"], tmp_path)

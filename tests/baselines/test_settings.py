@@ -30,6 +30,15 @@ def test_the_papers_values_are_the_defaults_and_training_is_fast_while_the_measu
     assert settings_of(json.loads(json.dumps(settings.as_json()))) == settings
 
 
+@pytest.mark.parametrize(("steps", "every"), [(50_000_000, 1_000_000), (300_000, 30_000), (7, 1)])
+def test_evaluations_have_the_papers_interval_or_are_ten_in_all(steps: int, every: int) -> None:
+    assert build(given(steps=steps)).evaluate_every == every
+    assert build(given(steps=steps, evaluate_every=0)).evaluate_every == 0
+    recorded = build(given(steps=steps)).as_json()
+    del recorded["evaluate_every"]
+    assert settings_of(recorded).evaluate_every == 0, "a run that began before there were evaluations goes on without"
+
+
 def test_options_reach_the_training_alone_or_both_and_hyperparameters_the_learner() -> None:
     settings = build(given(assignments=[
         "train.horizon=500", "hanoi.physics=near-exact", "sac.batch=64", "sac.hidden=[8,8,8]", "sac.gamma=0.9",
@@ -42,6 +51,7 @@ def test_options_reach_the_training_alone_or_both_and_hyperparameters_the_learne
 @pytest.mark.parametrize(("changed", "words"), [
     ({"steps": 0}, "--steps must be from 1"),
     ({"environments": 1000}, "--environments must be from 1 to 256"),
+    ({"evaluate_every": -1}, "--evaluate-every must be from 0"),
     ({"salt": "guess"}, "--salt cannot be"),
     ({"reward": "denser"}, "did you mean 'dense'"),
     ({"domain": "kitchen"}, "kitchen has no goals for hindsight"),

@@ -48,6 +48,10 @@ def test_a_training_gets_the_task_and_the_unseen_episodes_of_the_searches():
     arguments = training_arguments(planned, learned, runs=Path("runs"))
     assert arguments[:3] == ["baseline", "sac-her", "--json"]
     assert arguments[arguments.index("--steps") + 1] == "600"
+    assert "--evaluate-every" not in arguments and settings.evaluate_every == 60
+    often = experiment(f"{SET}, evaluate_every = 200")
+    arguments = training_arguments(often, next(job for job in list_jobs(often) if is_learned(job.arm)), runs=Path("r"))
+    assert arguments[arguments.index("--evaluate-every") + 1] == "200"
 
 
 @pytest.mark.parametrize(("settings", "rest", "problem"), [

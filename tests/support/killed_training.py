@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from memento.baselines.log import BaselineLog
 from memento.baselines.settings import BaselineArguments, BaselineSettings, build
 from memento.baselines.training import train
 
+IMPORTED = "memento.tests.support.killed_training"      # this module for a new process, whatever the checkout's name is
 OPTIONS = (
     "hanoi-kinematic.horizon=20", "sac.random_steps=60", "sac.batch=16", "sac.hidden=[16]", "sac.buffer=4000",
     "sac.learning_rate=0.01",
@@ -22,7 +24,7 @@ def small(**changed: Any) -> BaselineSettings:
     """A training of seconds."""
     return build(BaselineArguments(**{
         "domain": "hanoi-kinematic", "steps": 1200, "seed": 3, "salt": "none", "flags": {}, "environments": 2,
-        "checkpoint": 100, "assignments": OPTIONS, **changed,
+        "checkpoint": 100, "assignments": OPTIONS, "evaluate_every": 0, **changed,
     }))
 
 
@@ -38,8 +40,8 @@ def trained(folder: Path, settings: BaselineSettings, *, step: int = 0, access: 
     It kills itself at this step, or before this access to the files of a checkpoint.
     """
     context = get_context("forkserver")     # torch is imported once, not once for every process
-    context.set_forkserver_preload([__name__])
-    process = context.Process(target=_work, args=(folder, settings, step, access))
+    context.set_forkserver_preload([IMPORTED])
+    process = context.Process(target=import_module(IMPORTED)._work, args=(folder, settings, step, access))
     process.start()
     process.join(120)
     code = process.exitcode
