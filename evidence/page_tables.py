@@ -246,8 +246,8 @@ def _table(yardstick: Yardstick, findings: Findings) -> Table | None:
         groups=(("", 4), ("measured here", 4), *([("published", len(yardstick.columns))] if yardstick.columns else [])),
         rows=tuple(rows),
         texts=4,
-        note=f"Ours: mean ± standard deviation over runs, each on so many unseen episodes of at most so many "
-        "steps. "
+        note=f"Ours: mean ± standard deviation over runs, each on this many unseen episodes of at most this "
+        "many steps. "
         f"{yardstick.differs}{totals}",
     )
 

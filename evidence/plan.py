@@ -401,7 +401,7 @@ def merge(old: Experiment, new: Experiment) -> Experiment:
             first = missing[0]
             raise UsageError(
                 f"the comparison {old.name!r} already has {what[:-1]} {getattr(first, 'name', first)!r}, which is "
-                "now missing or changed: choose another --name"
+                "now missing or changed: name it as well, as it was, or choose another --name"
             )
     if leader_of(old) != leader_of(new):
         raise UsageError(f"the comparison {old.name!r} has {leader_of(old).name!r} as its leader: put it first")

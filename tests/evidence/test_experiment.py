@@ -317,6 +317,8 @@ def test_a_comparison_may_grow_and_may_not_change():
                    {"set": {"k_hc": 9}}, {"methods": ["random", "memento"]}, {"models": ["offline", "offline-2"]}):
         with pytest.raises(UsageError):
             merge(old, build(**change))
+    with pytest.raises(UsageError, match="already has seed 1, which is now missing or changed: name it as well"):
+        merge(old, build(seeds="2-3"))
 
 
 def test_files_are_found_beside_the_experiment(tmp_path):
