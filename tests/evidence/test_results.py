@@ -5,10 +5,12 @@ from statistics import fmean
 
 import pytest
 from memento.app.required import ISOLATING
+from memento.domains.robosuite.domain import WITH_SHELF
 from memento.evidence.archive import SUFFIX, read_archive
 from memento.evidence.findings import find
 from memento.evidence.page import PageOrigin, render
 from memento.evidence.page_tables import baseline_table
+from memento.evidence.published import YARDSTICKS
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -84,14 +86,62 @@ def test_the_committed_open_tasks_are_those_of_their_page() -> None:
     assert luck_table(evidence) in page, luck_table(evidence)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["kinematic", "open-tasks"])
-def test_a_committed_result_is_whole_and_its_reading_true(name: str) -> None:
+def published_table(evidence, yardstick) -> str:
+    """One seed of each task that was run, next to the published values; a dash for an arm that the task has not."""
+    found = find(evidence)
+    arms = list(dict.fromkeys(arm.arm for group in found.groups for arm in group.arms))
+    heads = ["task", "F, p_0 → elite", *(f"`{arm}`" for arm in arms), *yardstick.columns]
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    groups = {group.domain: group for group in found.groups}
+    for domain, published in yardstick.values.items():
+        here = {} if domain not in groups else {arm.arm: arm for arm in groups[domain].arms}
+        first = [one.records[0] for one in here.values()]
+        search = f"{first[0].initial_fitness:.2f} → {first[0].result_fitness:.2f}" if first else "–"
+        ours = [f"{here[arm].measures[0].returns.mean:.2f}" if arm in here else "–" for arm in arms]
+        cells = [search, *ours, *(f"{value:.2f}" for value in published)]
+        lines.append(f"| {domain.removeprefix('gym:')} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def robosuite_table(evidence, yardstick) -> str:
+    """One seed of each task that was run; the others, with the reason."""
+    lines = ["| task | F, p_0 → elite | success on unseen episodes | fitness on unseen episodes |", "| --- " * 4 + "|"]
+    found = {record.domain: (record, evidence.held_out_of(record)["unseen"]) for record in evidence.records}
+    for domain in yardstick.values:
+        name = domain.removeprefix("robosuite:")
+        if domain in found:
+            record, unseen = found[domain]
+            cells = (f"{record.initial_fitness:.2f} → {record.result_fitness:.2f}",
+                     f"{unseen.successes} of {unseen.episodes}", f"{unseen.fitness:.2f}")
+        else:
+            cells = ("not run" if name in WITH_SHELF else "no shelf for the offline model", "–", "–")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("name", "table_of", "yardstick"), [
+    ("core16", published_table, YARDSTICKS[0]), ("robosuite", robosuite_table, YARDSTICKS[1]),
+])
+def test_the_committed_tasks_of_others_are_those_of_their_page(name: str, table_of, yardstick) -> None:
     evidence, _ = read_archive(RESULTS / f"{name}{SUFFIX}")
+    page = (RESULTS / "core16.md").read_text(encoding="utf-8")
+    assert table_of(evidence, yardstick) in page, table_of(evidence, yardstick)
+    assert_whole(evidence)
+
+
+def assert_whole(evidence) -> None:
+    """Nothing is missing, everything was isolated and measured."""
     assert evidence.records
     assert not evidence.missing
     assert all(record.status == "done" and {*ISOLATING} <= {*record.sandbox} for record in evidence.records)
     assert evidence.measured.keys() == {(record.name, "unseen") for record in evidence.records}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kinematic", "open-tasks"])
+def test_a_committed_result_is_whole_and_its_reading_true(name: str) -> None:
+    evidence, _ = read_archive(RESULTS / f"{name}{SUFFIX}")
+    assert_whole(evidence)
     page = render(evidence, PageOrigin(made="", version=""))
     kept = (RESULTS / f"{name}.html").read_text(encoding="utf-8")
     words = page[page.index("<h2>In words") :]
