@@ -96,7 +96,7 @@ def published_table(evidence, yardstick) -> str:
     for domain, published in yardstick.values.items():
         here = {} if domain not in groups else {arm.arm: arm for arm in groups[domain].arms}
         first = [one.records[0] for one in here.values()]
-        search = f"{first[0].initial_fitness:.2f} → {first[0].result_fitness:.2f}" if first else "–"
+        search = f"{first[0].initial_fitness:.2f} → {first[0].best_fitness:.2f}" if first else "–"
         ours = [f"{here[arm].measures[0].returns.mean:.2f}" if arm in here else "–" for arm in arms]
         cells = [search, *ours, *(f"{value:.2f}" for value in published)]
         lines.append(f"| {domain.removeprefix('gym:')} | {' | '.join(cells)} |")
@@ -111,7 +111,7 @@ def robosuite_table(evidence, yardstick) -> str:
         name = domain.removeprefix("robosuite:")
         if domain in found:
             record, unseen = found[domain]
-            cells = (f"{record.initial_fitness:.2f} → {record.result_fitness:.2f}",
+            cells = (f"{record.initial_fitness:.2f} → {record.best_fitness:.2f}",
                      f"{unseen.successes} of {unseen.episodes}", f"{unseen.fitness:.2f}")
         else:
             cells = ("not run" if name in WITH_SHELF else "no shelf for the offline model", "–", "–")
