@@ -50,7 +50,7 @@ def describe_baseline(record: BaselineRecord, *, where: str | None = None, live:
 def _points(evaluations: Sequence[EvaluationPoint]) -> str:
     """The last evaluation, and the best one if that was better."""
     last = evaluations[-1]
-    best = max(evaluations, key=lambda each: (each.success or 0.0, each.reached, each.mean_return))
+    best = max(reversed(evaluations), key=lambda each: (each.success or 0.0, each.reached, each.mean_return))
     better = "" if best is last else f"; the best {point_line(best)}"
     return f"{point_line(last)}{better}; {counted(len(evaluations), 'evaluation')} in all"
 

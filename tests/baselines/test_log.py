@@ -78,6 +78,8 @@ def test_evaluations_are_kept_as_far_as_the_checkpoint_of_the_process_that_goes_
         "evaluated        at 2,000 steps: success 0 %, goal reached 50 %, return -9.00 over 5 episodes; the best at"
         " 1,000 steps: success 25 %, goal reached 50 %, return -9.00 over 5 episodes; 2 evaluations in all\n"
     ) in describe_baseline(record)
+    same = replace(record, evaluations=record.evaluations[:1] * 2)
+    assert "the best" not in describe_baseline(same), "an earlier one that was no better"
 
 
 def test_a_run_can_be_planned_again_with_other_steps_in_all_but_not_fewer_than_done(folder: Path) -> None:
