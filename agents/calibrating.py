@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.events import ProposalFailed, ProposalMade, Propose
+from ..core.faults import Fault, FaultKind
 from ..core.ports import Model, Prompts, Reply
 from ..core.programs.constants import Bounds, Constant, calibrated, literal, progress_of, with_values
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
 from ..core.story import aligned
 from ..core.text import counted, fenced, one_line
-from ..core.values import JSON, Brief, Call, CandidateState, Contract, Fault, FaultKind, Program
+from ..core.values import JSON, Brief, Call, CandidateState, Contract, Program
 from .episode_table import metrics_table
 from .feedback import faults_text
 from .reply import split, summary_line

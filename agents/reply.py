@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..core.faults import Fault, FaultKind
 from ..core.ports import THOUGHT_ONLY, UNUSABLE, Reply
 from ..core.programs.patch_form import Form, form_of, named_parent, split_mark
 from ..core.programs.patches import merge
@@ -19,7 +20,7 @@ from ..core.programs.program_text import (
     unparse,
 )
 from ..core.text import one_line
-from ..core.values import Contract, Fault, FaultKind, Program
+from ..core.values import Contract, Program
 
 # Whether a program keeps its contract: the class and its methods, seen from the text alone.
 

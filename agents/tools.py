@@ -15,6 +15,7 @@ import structlog
 
 from ..core.errors import StoreError, unknown
 from ..core.events import Compute, Fact, LookCloser, Order, Roll, ToolAnswered, TryProgram
+from ..core.faults import FaultKind
 from ..core.metrics import aggregate
 from ..core.ports import Computing, Pool
 from ..core.programs.program_text import MAX_FAULT
@@ -23,7 +24,7 @@ from ..core.recording_file import load_recording, trajectory_path
 from ..core.story import aligned
 from ..core.text import bounded, counted, one_line, two_digits
 from ..core.turns import HIDDEN, Passage
-from ..core.values import JSON, CallTimes, CandidateState, Contract, Episode, FaultKind, Operator, Program, Score
+from ..core.values import JSON, CallTimes, CandidateState, Contract, Episode, Operator, Program, Score
 from .conversation import MAX_ANSWER
 from .episode_table import REGULAR_ENDS
 from .feedback import fault_text, policy_feedback

@@ -15,11 +15,12 @@ from ..core.events import (
     ProposeEvaluator,
     TurnTaken,
 )
+from ..core.faults import Fault, FaultKind
 from ..core.ports import Ask, ImageFile, Model, Prompts, Reply
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import fenced, one_line
-from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
+from ..core.values import Brief, Call, Contract, Document, Program
 from .reply import read_program, within_limit
 
 _log = structlog.get_logger("memento.replies")

@@ -10,11 +10,12 @@ from math import fsum, sqrt
 from typing import Final
 
 from ..core.events import Fact
+from ..core.faults import Fault
 from ..core.intervals import Interval, mean_interval, sign_flip_p_values, t_quantile
 from ..core.order_ids import DRAW, draw_id, owner_of
 from ..core.programs.program_text import digest
 from ..core.text import number
-from ..core.values import JSON, CandidateState, Fault
+from ..core.values import JSON, CandidateState
 from ..memory.lookup import Policy
 from ..memory.spending import RoleSpending, SpendingTally
 from ..models.tape import same_prompt

@@ -25,6 +25,7 @@ from ..agents.proposers import Crosser, HillClimber
 from ..agents.reply import read_program, within_limit
 from ..agents.writing import Answers
 from ..core.events import Fact, Judge, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
+from ..core.faults import Fault
 from ..core.ports import Ask, Reply
 from ..core.programs.line_diff import diff_lines
 from ..core.programs.program_text import (
@@ -37,7 +38,7 @@ from ..core.programs.program_text import (
     history,
     parse,
 )
-from ..core.values import CandidateState, EvaluatorCandidate, Examination, Fault, Operator, Program, Score
+from ..core.values import CandidateState, EvaluatorCandidate, Examination, Operator, Program, Score
 from ..domains import load
 from ..memory.codec import decode, encode, revive
 from ..runtime.prompts import PromptFolder

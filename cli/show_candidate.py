@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..core.call_times import exact_time_words, expected_cpu_s, times_of_all
+from ..core.faults import Fault, is_stopped
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
 from ..core.programs.line_diff import diff_lines
@@ -18,7 +19,7 @@ from ..core.text import (
     tokens_of_call,
     version_words,
 )
-from ..core.values import JSON, Fault, is_stopped
+from ..core.values import JSON
 from ..memory.lookup import Evaluator, Policy, Record, VoteRecord
 from ..memory.pace import SLOW_S
 from ..runtime.rollouts.fault_text import parts_of

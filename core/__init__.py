@@ -8,6 +8,7 @@
     evaluator_tests  tests of evaluators on probes: ladders of known order, invariances, discrimination
     examined        what tests on recordings of known order found of an evaluator
     extras          the extras: optional parts of an installation, the packages that each adds
+    faults          why a program, or a reply that should have held one, failed
     files           atomic file replacement (write under another name in the same folder, then rename)
     generic_story   the story of a recording of any domain: its numbers at 10 points of time
     interpreters    how a module of this package is started under another Python

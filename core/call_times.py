@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from .faults import Fault, FaultKind
 from .ports import Practice
-from .values import CallTimes, Episode, Fault, FaultKind
+from .values import CallTimes, Episode
 
 SPARED: Final = 2    # slowest calls that never count against a policy, however short the episode
 _WORDS: Final = re.compile(r"\b(?:under 1|about \d+(?:,\d{3})*) ms\b")

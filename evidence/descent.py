@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from ..core.events import CandidateScored, Fact, InitialChosen
+from ..core.faults import Fault
 from ..core.operators import OPERATORS
 from ..core.programs.line_diff import LineDiff, diff_lines
 from ..core.text import bounded, number, one_line, share
-from ..core.values import JSON, Fault, Operator, Program
+from ..core.values import JSON, Operator, Program
 from ..memory.slots import Slot, Slots, ancestors_of
 from .svg import Node, rail
 

@@ -8,9 +8,10 @@ from hashlib import sha256
 
 from ..core.audits import Audit
 from ..core.events import EliteChanged, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
+from ..core.faults import is_stopped
 from ..core.order_ids import FINAL, owner_of, parse
 from ..core.programs.program_text import digest
-from ..core.values import JSON, Operator, Program, is_stopped
+from ..core.values import JSON, Operator, Program
 from ..memory.card import Card, card_of, measured_names
 from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import GateReport, gate_report

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..core.events import CandidateScored, EliteChanged, EvaluatorChosen, Fact, InitialChosen
+from ..core.faults import Fault
 from ..core.metrics import aggregate
 from ..core.order_ids import episode_id, owner_of, parse
-from ..core.values import JSON, Call, Episode, Fault, Program, Score
+from ..core.values import JSON, Call, Episode, Program, Score
 from ..memory.run_view import RunView, list_generations
 from ..memory.slots import Slot
 from ..memory.store import Entry

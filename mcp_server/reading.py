@@ -11,9 +11,10 @@ from pydantic import Field
 from ..api.record import Run
 from ..api.reporting import UNWANTED, Pictures, load, require_page, write_page
 from ..core.errors import StoreError, UsageError
+from ..core.faults import Fault
 from ..core.methods import METHODS
 from ..core.programs.line_diff import diff_lines
-from ..core.values import Episode, Fault, Score
+from ..core.values import Episode, Score
 from ..domains import titles
 from ..evidence.findings import ArmFinding, find, sentences
 from ..memory.lock import is_locked

@@ -35,6 +35,7 @@ from ..core.events import (
     TurnTaken,
     VoteCast,
 )
+from ..core.faults import Fault
 from ..core.metrics import aggregate
 from ..core.order_ids import EVALUATOR, FINAL, INITIAL, PROBES, owner_of, parse
 from ..core.values import (
@@ -43,7 +44,6 @@ from ..core.values import (
     Episode,
     EvaluatorCandidate,
     Examination,
-    Fault,
     Operator,
     Probe,
     Program,

@@ -43,9 +43,10 @@ from ..core.events import (
     TwinTried,
     VoteCast,
 )
+from ..core.faults import Fault, FaultKind, is_stopped
 from ..core.methods import candidates_expected, final_measures, tuning_episodes
 from ..core.order_ids import FINAL, parse
-from ..core.values import JSON, Episode, Fault, FaultKind, is_stopped
+from ..core.values import JSON, Episode
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally
 

@@ -32,8 +32,9 @@ from ..core.events import (
     TuningEnded,
     VoteCast,
 )
+from ..core.faults import Fault, is_service_failure, is_stopped
 from ..core.order_ids import EVALUATOR, FINAL, FRESH, INITIAL, SEARCH, owner_of, parse
-from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure, is_stopped
+from ..core.values import Operator, Rejection, Usage
 from .quality import Seen, more_of, seen_in
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed

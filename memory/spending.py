@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.events import Fact
-from ..core.values import Call, Fault, Usage
+from ..core.faults import Fault
+from ..core.values import Call, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

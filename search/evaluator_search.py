@@ -26,8 +26,9 @@ from ..core.events import (
     RecordProbes,
     VoteCast,
 )
+from ..core.faults import Fault
 from ..core.keeper import Decision, put
-from ..core.values import CandidateState, EvaluatorCandidate, Examination, Fault, JudgeReason, Probe, Program
+from ..core.values import CandidateState, EvaluatorCandidate, Examination, JudgeReason, Probe, Program
 from .hardening import AttackTerms
 from .stages import ATTEMPTS
 

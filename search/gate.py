@@ -23,12 +23,13 @@ from ..core.events import (
     TryOnTwin,
     TwinTried,
 )
+from ..core.faults import Fault, FaultKind
 from ..core.keeper import Decision, Keeper, put
 from ..core.order_ids import GATE, gate_id, split
 from ..core.programs.program_text import MAX_FAULT
 from ..core.seeds import derive_seed
 from ..core.text import counted, one_line
-from ..core.values import Fault, FaultKind, Program
+from ..core.values import Program
 from .paired import sign_flip
 from .trials import chained
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 
 from ..core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFailed, ProposalMade
+from ..core.faults import in_words, is_service_failure
 from ..core.programs.program_text import changed_parts, digest, structure
-from ..core.values import CandidateState, Operator, Program, Rejection, in_words, is_service_failure
+from ..core.values import CandidateState, Operator, Program, Rejection
 from .meetings import SearchState
 from .moving import Moves
 from .trials import Trial, bound

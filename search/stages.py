@@ -17,21 +17,12 @@ from ..core.events import (
     Propose,
     RobustMeasured,
 )
+from ..core.faults import Fault, FaultKind, is_service_failure
 from ..core.keeper import Decision
 from ..core.metrics import aggregate
 from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
-from ..core.values import (
-    CandidateState,
-    Episode,
-    Examination,
-    Fault,
-    FaultKind,
-    Operator,
-    Program,
-    Rejection,
-    is_service_failure,
-)
+from ..core.values import CandidateState, Episode, Examination, Operator, Program, Rejection
 from .rollout_plan import RolloutPlan
 from .trials import Trial, Trials
 from .tried import extended

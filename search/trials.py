@@ -18,11 +18,12 @@ from ..core.events import (
     ScoreEpisode,
     Withdraw,
 )
+from ..core.faults import Fault, FaultKind
 from ..core.keeper import Decision, put
 from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
-from ..core.values import Ancestor, CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
+from ..core.values import Ancestor, CandidateState, Episode, Operator, Program, Score
 from .rollout_plan import RolloutPlan
 from .tried import course_of, extended, inherited
 

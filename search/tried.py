@@ -6,23 +6,12 @@ from dataclasses import replace
 from math import sqrt
 from statistics import stdev
 
+from ..core.faults import in_words, is_service_failure, is_stopped
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.programs.program_text import MAX_FAULT, digest
 from ..core.text import one_line
-from ..core.values import (
-    Ancestor,
-    CandidateState,
-    Change,
-    Episode,
-    Operator,
-    Rejection,
-    Score,
-    Verdict,
-    in_words,
-    is_service_failure,
-    is_stopped,
-)
+from ..core.values import Ancestor, CandidateState, Change, Episode, Operator, Rejection, Score, Verdict
 
 MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
 BESIDE = 2  # generations for which attempts at other programs are remembered

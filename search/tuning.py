@@ -22,11 +22,12 @@ from typing import Literal
 
 from ..core.errors import SearchError
 from ..core.events import ConstantsTried, TryConstants, TuningEnded
+from ..core.faults import Fault, FaultKind
 from ..core.order_ids import parse, vector_id
 from ..core.programs.constants import Constant, tunable_constants, with_values
 from ..core.seeds import derive_seed
 from ..core.text import counted
-from ..core.values import CandidateState, Fault, FaultKind, Program, TunedConstant
+from ..core.values import CandidateState, Program, TunedConstant
 from .rollout_plan import RolloutPlan
 from .tuning_search import FEW, CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
 from .tuning_values import (

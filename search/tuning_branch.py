@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from ..core import order_ids
 from ..core.events import ConstantsTried, TryConstants
+from ..core.faults import Fault
 from ..core.keeper import Decision
 from ..core.methods import is_tuned
 from ..core.seeds import derive_seed
-from ..core.values import CandidateState, Fault, Operator, Program
+from ..core.values import CandidateState, Operator, Program
 from . import tuning, tuning_older
 from .meetings import followed
 from .options import GenerationBudget, SearchOptions

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from ..core.errors import SearchError
 from ..core.events import ConstantsTried, TryConstants, TuningEnded
+from ..core.faults import Fault
 from ..core.order_ids import parse, vector_id
 from ..core.programs.constants import Constant, tunable_constants, with_values
 from ..core.programs.program_text import MAX_SUMMARY
 from ..core.seeds import derive_seed
 from ..core.text import one_line
-from ..core.values import CandidateState, Fault, Program, TunedConstant
+from ..core.values import CandidateState, Program, TunedConstant
 from .rollout_plan import RolloutPlan
 from .tuning_search import CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
 from .tuning_values import (

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ..core.events import ConstantsTried, TryConstants, TuningEnded
+from ..core.faults import Fault, FaultKind
 from ..core.programs.constants import Constant, with_values
 from ..core.programs.program_text import MAX_SUMMARY, digest
 from ..core.text import counted, one_line
-from ..core.values import CandidateState, Fault, FaultKind, Program, TunedConstant
+from ..core.values import CandidateState, Program, TunedConstant
 from .tuning_search import CmaSearch, Optimiser, Point, Tried, own_point
 
 PARTS = 3  # of the tried values of a constant, compared to find whether the fitness depends on it

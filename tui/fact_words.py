@@ -54,8 +54,8 @@ from ..core.events import (
     VoteCast,
     WhatIfBegun,
 )
+from ..core.faults import is_stopped
 from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits, version_words
-from ..core.values import is_stopped
 from ..memory.evaluator_pools import hardened_words, moved_words
 from .words import (
     attack_words,

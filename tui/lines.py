@@ -35,11 +35,12 @@ from ..core.events import (
     ServiceNoted,
     StageEntered,
 )
+from ..core.faults import Fault
 from ..core.methods import CALIBRATE, branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import CONDITIONS, FINAL, SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count, version_words
-from ..core.values import EvaluatorCandidate, Fault, Operator
+from ..core.values import EvaluatorCandidate, Operator
 from ..memory.activity import ActivityNote
 from ..memory.evaluator_pools import hardened_words, moved_words
 from ..memory.run_status import RunStatus, held_out_episodes

@@ -9,11 +9,12 @@ from functools import partial
 
 from ..core.events import FinalMeasured
 from ..core.examined import AttackCount, EvaluatorTests
+from ..core.faults import Fault, kind_words
 from ..core.methods import HELD_OUT, episode_shares
 from ..core.metrics import return_of
 from ..core.ports import Activity
 from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count
-from ..core.values import JSON, Episode, Examination, Fault, kind_words
+from ..core.values import JSON, Episode, Examination
 from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
 from ..memory.run_status import NodeUse, RunStatus, state_of, time_left_s

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from ..faults import Fault
 from ..order_ids import parse
-from ..values import Call, Episode, Fault, Score
+from ..values import Call, Episode, Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

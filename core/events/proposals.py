@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from ..critique import Critique, Sheet
+from ..faults import Fault, FaultKind
 from ..order_ids import episode_id
 from ..turns import Conversation, Passage, ToolRequest
 from ..values import (
@@ -13,8 +14,6 @@ from ..values import (
     Episode,
     EvaluatorCandidate,
     Exploit,
-    Fault,
-    FaultKind,
     Focus,
     JudgeReason,
     Operator,

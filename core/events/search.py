@@ -6,8 +6,9 @@ Replaying the facts of agents produces the conclusions again.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..faults import Fault
 from ..order_ids import episode_id
-from ..values import CandidateState, EvaluatorCandidate, Fault, Operator, Program, Ranked, Rejection, TunedConstant
+from ..values import CandidateState, EvaluatorCandidate, Operator, Program, Ranked, Rejection, TunedConstant
 from .base import Fact, Order
 from .proposals import ProposalFailed
 

@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import UsageError
+from ..faults import Fault
 from ..metrics import finite
-from ..values import JSON, CandidateState, Fault, Program
+from ..values import JSON, CandidateState, Program
 from .program_text import parse
 from .source_units import ParsedText
 

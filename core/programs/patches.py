@@ -10,8 +10,9 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
+from ..faults import Fault, FaultKind
 from ..text import one_line
-from ..values import Fault, FaultKind, Program
+from ..values import Program
 from .patch_form import (
     OMISSION,
     Import,

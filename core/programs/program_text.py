@@ -7,8 +7,9 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
+from ..faults import Fault, FaultKind
 from ..text import one_line
-from ..values import Fault, FaultKind, Program
+from ..values import Program
 
 MAX_PROGRAM = 64_000  # characters of a policy; a parent goes into a prompt whole
 MAX_EVALUATOR = 24_000  # characters of an evaluator; a judge's prompt holds the whole pool

@@ -7,10 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from ...core.faults import Fault, FaultKind
 from ...core.metrics import bounded_metrics
 from ...core.recording import Recording
 from ...core.seeds import derive_seed
-from ...core.values import JSON, Contract, Fault, FaultKind, Program, Score
+from ...core.values import JSON, Contract, Program, Score
 from .fault_text import crash_of
 from .program_frames import CRASH, INVALID, RESULT, MalformedFrame
 from .program_process import LauncherBroken, ProgramFailed, ProgramLauncher, ProgramOverdue, ProgramProcess

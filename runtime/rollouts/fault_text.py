@@ -4,7 +4,7 @@ import json
 import re
 from typing import Final
 
-from ...core.values import Fault, FaultKind
+from ...core.faults import Fault, FaultKind
 
 MESSAGE_CHARS: Final = 500
 TRACEBACK_CHARS: Final = 2000

@@ -8,8 +8,9 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.faults import FaultKind
 from ...core.ports import Action, Environment, Observation, Practice, SimulatorFailed
-from ...core.values import JSON, Contract, FaultKind, Program
+from ...core.values import JSON, Contract, Program
 from .fault_text import crash_of, ran_in
 from .policy_notes import StageLog, parse_report, printed_tail
 from .program_frames import (

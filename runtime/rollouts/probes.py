@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.faults import Fault, FaultKind
 from ...core.ports import (
     Action,
     Choosing,
@@ -26,7 +27,7 @@ from ...core.ports import (
 from ...core.probes import CUT, IDLE, RANDOM, Disturbance
 from ...core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from ...core.seeds import derive_seed
-from ...core.values import JSON, Episode, Fault, FaultKind, Probe
+from ...core.values import JSON, Episode, Probe
 from .program_process import ProgramFailed
 from .simulating import simulating
 

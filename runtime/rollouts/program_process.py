@@ -20,7 +20,8 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.values import Fault, FaultKind, Program
+from ...core.faults import Fault, FaultKind
+from ...core.values import Program
 from . import zygote
 from .fault_text import program_fault
 from .limits import Limits

@@ -24,6 +24,7 @@ import numpy as np
 
 from ...core.call_times import call_times
 from ...core.errors import StoreError
+from ...core.faults import Fault, FaultKind
 from ...core.generic_story import generic_story, story_of
 from ...core.ports import (
     Action,
@@ -43,7 +44,7 @@ from ...core.story import Story, shown_conditions, story_text
 from ...core.story_parts import Visible
 from ...core.text import raised
 from ...core.turns import HIDDEN
-from ...core.values import JSON, Episode, EpisodeNotes, Fault, FaultKind, Program
+from ...core.values import JSON, Episode, EpisodeNotes, Program
 from . import sandbox
 from . import worker_messages as messages
 from .evaluator_calls import evaluate, examine, failed_score

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
+from ...core.faults import Fault, FaultKind
 from ...core.ports import Practice
 from ...core.probes import Disturbance
-from ...core.values import CallTimes, Episode, EpisodeNotes, Fault, FaultKind, Probe, Score, Stage
+from ...core.values import CallTimes, Episode, EpisodeNotes, Probe, Score, Stage
 from .program_frames import receive_exactly
 
 LENGTHS: Final = struct.Struct("<II")

@@ -8,8 +8,9 @@ from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from memento.agents.writing import MAX_SHOWN, Answers
 from memento.core.errors import ModelError
 from memento.core.events import ProposalFailed, ProposalMade
+from memento.core.faults import FaultKind
 from memento.core.ports import Ask, Reply
-from memento.core.values import FaultKind, Operator, Program
+from memento.core.values import Operator, Program
 from memento.memory.codec import decode, encode, revive
 from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.prompts import PromptFolder

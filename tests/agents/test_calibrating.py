@@ -5,9 +5,10 @@ from memento.agents.calibrating import Calibrator, in_words, read_values
 from memento.agents.writing import Answers
 from memento.core.errors import UsageError
 from memento.core.events import ProposalFailed, ProposalMade
+from memento.core.faults import Fault, FaultKind
 from memento.core.ports import Reply
 from memento.core.programs.constants import calibrated
-from memento.core.values import Fault, FaultKind, Operator, Program
+from memento.core.values import Operator, Program
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import BRIEF, CONTRACT, POLICY, Scripted, candidate, propose

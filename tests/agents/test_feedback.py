@@ -14,9 +14,10 @@ from memento.agents.feedback import (
     policy_feedback,
     rollouts_table,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.metrics import OMITTED, aggregate, flat_metrics
 from memento.core.text import fenced
-from memento.core.values import EpisodeNotes, Fault, FaultKind, FreshRecord, Program, Score, Stage
+from memento.core.values import EpisodeNotes, FreshRecord, Program, Score, Stage
 
 from ..support.prompt_samples import EPISODES, candidate, episode
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from memento.agents.critic import MAX_SAID, shortened
 from memento.agents.critic_sheets import FRAMES, moment_of, rows_of
 from memento.core.critique import MAX_WORDS
-from memento.core.values import Episode, Fault, FaultKind, Score
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import Episode, Score
 
 from ..support.strategies import json_values
 

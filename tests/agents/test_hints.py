@@ -2,7 +2,7 @@
 
 from memento.agents.hints import MOST_QUOTED, Hints, hints_text, recorded_hints
 from memento.core.events import Fact, HintGiven, ProposalFailed, RunPaused
-from memento.core.values import Fault, FaultKind
+from memento.core.faults import Fault, FaultKind
 from memento.runtime.prompts import PromptFolder
 
 FAULT = Fault(kind=FaultKind.EMPTY, message="the reply is empty")

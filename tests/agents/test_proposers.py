@@ -7,6 +7,7 @@ from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.proposers import NO_REJECTIONS, NOT_SHOWN, Crosser, HillClimber, Initiator, Mutator
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import ProposalFailed, ProposalMade
+from memento.core.faults import Fault, FaultKind
 from memento.core.ports import Ask, Reply
 from memento.core.programs.program_text import MAX_EVALUATOR, MAX_PROGRAM
 from memento.core.values import (
@@ -14,8 +15,6 @@ from memento.core.values import (
     Episode,
     EvaluatorCandidate,
     Examination,
-    Fault,
-    FaultKind,
     Operator,
     Program,
     Rejection,

@@ -11,9 +11,10 @@ from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.judging import JudgePanel
 from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, split, summary_line, within_limit
 from memento.core.events import ProposalFailed
+from memento.core.faults import FaultKind
 from memento.core.ports import Reply
 from memento.core.programs.program_text import MAX_FAULT, MAX_SUMMARY
-from memento.core.values import FaultKind, Program
+from memento.core.values import Program
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import (

@@ -16,8 +16,9 @@ from memento.core.events import (
     Roll,
     ScoreEpisode,
 )
+from memento.core.faults import FaultKind
 from memento.core.ports import ProbeTask, RollTask
-from memento.core.values import CallTimes, Episode, EpisodeNotes, Examination, FaultKind, Probe, Program, Score
+from memento.core.values import CallTimes, Episode, EpisodeNotes, Examination, Probe, Program, Score
 
 from ..support.prompt_samples import CRASH, EPISODES, EVALUATOR, POLICY
 

@@ -8,8 +8,9 @@ from memento.agents.proposers import Aids, HillClimber
 from memento.agents.writing import Answers
 from memento.core.errors import ModelError
 from memento.core.events import ProposalFailed, ProposalMade, TurnTaken
+from memento.core.faults import FaultKind
 from memento.core.turns import BUDGET_LEFT, Conversation, Draft, Turn, without_budget
-from memento.core.values import Document, Episode, FaultKind, Operator, Program
+from memento.core.values import Document, Episode, Operator, Program
 from memento.models.tape import same_prompt
 from memento.runtime.prompts import PromptFolder
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, GateDecided, ProposalMade, TwinTried
+from memento.core.faults import is_stopped
 from memento.core.order_ids import owner_of
 from memento.core.ports import RollTask, Twinned
-from memento.core.values import is_stopped
 from memento.domains import import_string, load
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.settings import build_settings

@@ -18,7 +18,8 @@ from memento.core.events import (
     RunStopped,
     VoteCast,
 )
-from memento.core.values import Document, FaultKind
+from memento.core.faults import FaultKind
+from memento.core.values import Document
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.errors import RolloutError
+from memento.core.faults import FaultKind
 from memento.core.ports import ProbeTask, RollTask
 from memento.core.probes import Cut, Disturbance, Source
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording
-from memento.core.values import Episode, FaultKind, Program
+from memento.core.values import Episode, Program
 
 from ..support import hostile
 

@@ -2,8 +2,9 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from memento.core.faults import Fault, FaultKind
 from memento.core.probes import CUT, MOST_STEPS, cuts_of, known_order, length_of, violations
-from memento.core.values import Episode, Fault, FaultKind, Probe, Score
+from memento.core.values import Episode, Probe, Score
 
 
 def episode(

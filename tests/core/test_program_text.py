@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from memento.agents.reply import check
+from memento.core.faults import Fault, FaultKind
 from memento.core.programs.program_text import (
     MAX_FAULT,
     MAX_NESTING,
@@ -23,7 +24,7 @@ from memento.core.programs.program_text import (
     structure,
     summary_of,
 )
-from memento.core.values import Contract, Fault, FaultKind, Program
+from memento.core.values import Contract, Program
 
 from ..support.hostile_texts import HOSTILE
 from ..support.prompt_samples import CONTRACT, OTHER, POLICY

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.call_times import MARGIN, SPARED, call_times, judged, limit_in_words
-from memento.core.values import Episode, EpisodeNotes, Fault, FaultKind
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import Episode, EpisodeNotes
 
 LIMIT_MS = 20.0
 SLOW_S = 1.01 * MARGIN * LIMIT_MS / 1000

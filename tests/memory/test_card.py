@@ -17,9 +17,10 @@ from memento.core.events import (
     RobustMeasured,
     RunStarted,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.order_ids import final as final_id
 from memento.core.order_ids import parse
-from memento.core.values import Episode, Fault, FaultKind, Operator, Ranked, Score
+from memento.core.values import Episode, Operator, Ranked, Score
 from memento.memory.card import (
     HOLDS,
     OVERSTATED,

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import RunRefused, StoreError
 from memento.core.events import BranchEnded, CandidateScored, EliteChanged, Fact, InitialChosen
-from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import CandidateState, Operator, Program
 from memento.memory.ranking import FILE, FreshEpisode, contenders, fresh_episodes, key_of
 
 RUN = "a" * 64

@@ -27,7 +27,8 @@ from memento.core.events import (
     StageEntered,
     VoteCast,
 )
-from memento.core.values import Call, CandidateState, Document, Episode, Fault, FaultKind, Operator, Program, Usage
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import Call, CandidateState, Document, Episode, Operator, Program, Usage
 from memento.memory.evaluator_pools import list_judges, list_pools
 from memento.memory.retention_policy import RetentionPolicy
 from memento.memory.run_status import RunStatus, list_failures, state_of, time_left_s

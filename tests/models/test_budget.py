@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import BudgetSpent, ModelError, UsageError
 from memento.core.events import ProposalFailed, ProposalMade, VoteCast
+from memento.core.faults import Fault, FaultKind
 from memento.core.ports import Ask, Reply
-from memento.core.values import Call, Document, Fault, FaultKind, Program, Usage
+from memento.core.values import Call, Document, Program, Usage
 from memento.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSpending, Spent, require_room, taken_by
 
 from .asking import JumpingClock, ask

@@ -4,7 +4,8 @@ import pytest
 from memento.agents.proposers import HillClimber
 from memento.agents.writing import Answers
 from memento.core.events import ProposalFailed, ProposalMade
-from memento.core.values import FaultKind, Operator, Program
+from memento.core.faults import FaultKind
+from memento.core.values import Operator, Program
 from memento.models import close_model
 from memento.runtime.prompts import PromptFolder
 

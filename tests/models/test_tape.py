@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, VoteCast
+from memento.core.faults import Fault, FaultKind
 from memento.core.ports import Ask, Reply
-from memento.core.values import Call, Document, Fault, FaultKind, Program, Usage
+from memento.core.values import Call, Document, Program, Usage
 from memento.memory.spending import SpendingTally
 from memento.models.budget import PastSpending
 from memento.models.factory import FallbackModel

@@ -23,8 +23,9 @@ from memento.core.events import (
     TryProgram,
     TurnTaken,
 )
+from memento.core.faults import FaultKind
 from memento.core.seeds import derive_seed
-from memento.core.values import Brief, Contract, FaultKind, Program
+from memento.core.values import Brief, Contract, Program
 from memento.models import close_model
 from memento.runtime.bus import EventBus
 from memento.runtime.prompts import PromptFolder

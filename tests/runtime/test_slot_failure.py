@@ -29,9 +29,10 @@ from memento.core.events import (
     ToolAnswered,
     VoteCast,
 )
+from memento.core.faults import FaultKind
 from memento.core.programs.program_text import MAX_FAULT
 from memento.core.turns import Passage, ToolRequest
-from memento.core.values import Episode, FaultKind, Program
+from memento.core.values import Episode, Program
 from memento.memory.store import RunStore
 from memento.models.tape import tape_of
 from memento.runtime.bus import EventBus

@@ -14,9 +14,10 @@ from memento.core.events import (
     ScoreEpisode,
     SearchEnded,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.metrics import aggregate
 from memento.core.programs.constants import worth
-from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
+from memento.core.values import CandidateState, Episode, Operator, Program, Score
 from memento.search.options import PLAIN, GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import KEEPERS

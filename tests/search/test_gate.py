@@ -21,8 +21,9 @@ from memento.core.events import (
     TryOnTwin,
     TwinTried,
 )
+from memento.core.faults import Fault, FaultKind, is_stopped
 from memento.core.order_ids import owner_of
-from memento.core.values import Examination, Fault, FaultKind, Operator, Program, Score, Verdict, is_stopped
+from memento.core.values import Examination, Operator, Program, Score, Verdict
 from memento.memory.gate_report import gate_report
 from memento.memory.run_view import view_of_facts
 from memento.runtime.supervisor import Replay

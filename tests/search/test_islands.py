@@ -8,7 +8,8 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import CandidateState, Operator, Program
 from memento.search.revolve import (
     CAPACITY,
     ISLANDS,

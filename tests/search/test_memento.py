@@ -18,7 +18,8 @@ from memento.core.events import (
     ProposalMade,
     SearchEnded,
 )
-from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper
 from memento.search.options import GenerationBudget

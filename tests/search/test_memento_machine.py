@@ -21,7 +21,8 @@ from memento.core.events import (
     SearchEnded,
     Withdraw,
 )
-from memento.core.values import Call, CandidateState, Document, Episode, Fault, FaultKind, Operator, Program, Score
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import Call, CandidateState, Document, Episode, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper
 from memento.search.options import GenerationBudget, SearchOptions

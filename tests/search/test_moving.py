@@ -26,13 +26,12 @@ from memento.core.events import (
     Withdraw,
 )
 from memento.core.examined import TOLERANCE, AttackCount, EvaluatorTests, InvarianceResult
+from memento.core.faults import Fault, FaultKind
 from memento.core.order_ids import MOVE, parse
 from memento.core.values import (
     CandidateState,
     Episode,
     Examination,
-    Fault,
-    FaultKind,
     Operator,
     Probe,
     Program,

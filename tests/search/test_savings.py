@@ -26,9 +26,10 @@ from memento.core.events import (
     SpeculationEnded,
     Withdraw,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.order_ids import slot_of
 from memento.core.programs.program_text import digest
-from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
+from memento.core.values import CandidateState, Episode, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search import trials
 from memento.search.options import GenerationBudget, SearchOptions

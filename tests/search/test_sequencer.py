@@ -28,19 +28,10 @@ from memento.core.events import (
     StageEntered,
     VoteCast,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.methods import METHODS
 from memento.core.order_ids import CONDITIONS, parse
-from memento.core.values import (
-    CandidateState,
-    Episode,
-    Examination,
-    Fault,
-    FaultKind,
-    JudgeReason,
-    Operator,
-    Program,
-    Score,
-)
+from memento.core.values import CandidateState, Episode, Examination, JudgeReason, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget, EvaluatorKeeper, majority
 from memento.search.options import GenerationBudget

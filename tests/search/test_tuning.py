@@ -19,10 +19,11 @@ from memento.core.events import (
     TryConstants,
     TuningEnded,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.methods import is_tuned
 from memento.core.programs.constants import constants_of
 from memento.core.programs.program_text import MAX_SUMMARY
-from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program, Score, TunedConstant
+from memento.core.values import CandidateState, Operator, Program, Score, TunedConstant
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper
 from memento.search.options import GenerationBudget, SearchOptions

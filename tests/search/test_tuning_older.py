@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 from memento.core.events import ConstantsTried, Propose, TryConstants, TuningEnded
+from memento.core.faults import FaultKind
 from memento.core.programs.constants import constants_of
-from memento.core.values import CandidateState, FaultKind, Operator, Program, Score
+from memento.core.values import CandidateState, Operator, Program, Score
 from memento.search.memento import EliteKeeper
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan

@@ -18,9 +18,10 @@ from memento.core.events import (
     Propose,
     Roll,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.keeper import Decision
 from memento.core.order_ids import draw_id, owner_of, parse, slot_of, split
-from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
+from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.options import GenerationBudget

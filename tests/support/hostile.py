@@ -1,6 +1,7 @@
 """Programs for the pool's tests: well-behaved ones, and hostile ones with their expected outcomes."""
 
-from memento.core.values import FaultKind, Program
+from memento.core.faults import FaultKind
+from memento.core.values import Program
 
 
 def policy(body: str = "return [0.1, 0, 0]", *, init: str = "pass", reset: str = "pass", head: str = "") -> Program:

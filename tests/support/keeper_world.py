@@ -40,21 +40,11 @@ from memento.core.events import (
     Withdraw,
 )
 from memento.core.examined import AttackCount
+from memento.core.faults import Fault, FaultKind
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import slot_of
 from memento.core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, TRY, Conversation, Passage, ToolRequest
-from memento.core.values import (
-    Call,
-    Document,
-    Episode,
-    Examination,
-    Exploit,
-    Fault,
-    FaultKind,
-    Probe,
-    Program,
-    Score,
-)
+from memento.core.values import Call, Document, Episode, Examination, Exploit, Probe, Program, Score
 
 CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))
 

@@ -27,7 +27,8 @@ from memento.core.events import (
     ScoreEpisode,
     SearchEnded,
 )
-from memento.core.values import Call, Document, Episode, Examination, Fault, FaultKind, Program, Score
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import Call, Document, Episode, Examination, Program, Score
 from memento.memory.run_view import view_of_facts
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import FreshPlan, RolloutPlan

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from memento.core.events import Judge, Propose, ProposeEvaluator
+from memento.core.faults import Fault, FaultKind
 from memento.core.metrics import aggregate
 from memento.core.ports import Ask, Reply
 from memento.core.probes import known_order, violations
@@ -17,8 +18,6 @@ from memento.core.values import (
     EpisodeNotes,
     EvaluatorCandidate,
     Examination,
-    Fault,
-    FaultKind,
     JudgeReason,
     Operator,
     Probe,

@@ -1,7 +1,8 @@
 """Hand-made facts about recordings: rolled-out episodes, and the candidates and elites that they belong to."""
 
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded
-from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program
+from memento.core.faults import Fault, FaultKind
+from memento.core.values import CandidateState, Episode, Operator, Program
 
 CRASH = Fault(kind=FaultKind.CRASHED, message="it raised")
 

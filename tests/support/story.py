@@ -25,6 +25,7 @@ from memento.core.events import (
     StageEntered,
     VoteCast,
 )
+from memento.core.faults import Fault, FaultKind
 from memento.core.values import (
     Call,
     CandidateState,
@@ -32,8 +33,6 @@ from memento.core.values import (
     Episode,
     EvaluatorCandidate,
     Examination,
-    Fault,
-    FaultKind,
     Operator,
     Program,
     Rejection,

@@ -8,8 +8,8 @@ from textual.color import Color
 from textual.content import Content
 from textual.filter import LineFilter
 
+from ...core.faults import kind_words
 from ...core.text import number, version_words
-from ...core.values import kind_words
 from ...memory.slots import Slot
 from .. import words
 from ..words import MARKS, Styled, fault_words

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from memento.core.errors import UsageError
+from memento.core.faults import FaultKind
 from memento.core.ports import RollTask
 from memento.core.provenance import GIVEN
 from memento.core.recording import MISSING
 from memento.core.recording_file import load_recording
-from memento.core.values import Episode, FaultKind, Program
+from memento.core.values import Episode, Program
 from memento.domains import import_string, load
 from memento.domains.gym import description
 from memento.domains.gym.options import settings

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from memento.core.faults import FaultKind
 from memento.core.ports import RollTask
-from memento.core.values import JSON, Episode, FaultKind, Program
+from memento.core.values import JSON, Episode, Program
 from memento.domains import import_string
 from memento.domains.hanoi import DOMAIN
 from memento.runtime.rollouts import sandbox

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import RolloutError, StoreError
+from memento.core.faults import FaultKind
 from memento.core.metrics import MAX_ENTRIES
 from memento.core.ports import RollTask
-from memento.core.values import FaultKind, Program
+from memento.core.values import Program
 from memento.runtime.rollouts.evaluator_calls import KEPT_BYTES, cuts, parse_result
 
 from ...support import hostile

@@ -7,9 +7,9 @@ import sys
 import time
 
 import pytest
+from memento.core.faults import FaultKind
 from memento.core.ports import RollTask
 from memento.core.recording_file import load_recording
-from memento.core.values import FaultKind
 from memento.runtime.rollouts.program_process import overdue, queue_clock
 
 from ...support import hostile as programs

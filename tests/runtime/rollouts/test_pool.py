@@ -13,9 +13,9 @@ import pytest
 from memento.agents.rollout_agents import scored
 from memento.benchmarks.processes import levels, parents
 from memento.core.errors import RecordingLost, RolloutError
+from memento.core.faults import FaultKind
 from memento.core.ports import ProbeTask
 from memento.core.recording_file import load_recording
-from memento.core.values import FaultKind
 from memento.core.variables import common_kernels
 from memento.runtime.rollouts import worker_messages as messages
 from memento.runtime.rollouts.pool import KILLED_TRIES, ProcessPool

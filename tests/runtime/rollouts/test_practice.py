@@ -7,9 +7,10 @@ import pytest
 from memento.agents.rollout_agents import Roller
 from memento.agents.tools import Computer, Practiser, Repeating
 from memento.core.events import Compute, ToolAnswered, TryProgram
+from memento.core.faults import FaultKind
 from memento.core.ports import Practice
 from memento.core.turns import Passage, ToolRequest
-from memento.core.values import CallTimes, Contract, EpisodeNotes, FaultKind, Program
+from memento.core.values import CallTimes, Contract, EpisodeNotes, Program
 from memento.runtime.rollouts.pool import ProcessPool
 
 from ...conformance.pool import task

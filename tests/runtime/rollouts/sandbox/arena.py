@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import memento
+from memento.core.faults import FaultKind
 from memento.core.ports import Pool, RollTask
-from memento.core.values import Episode, FaultKind, Program, Score
+from memento.core.values import Episode, Program, Score
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.sandbox import seccomp

@@ -10,8 +10,9 @@ import pytest
 from memento.agents.rollout_agents import Roller
 from memento.agents.tools import Computer, Practiser
 from memento.core.events import Compute, ToolAnswered, TryProgram
+from memento.core.faults import FaultKind
 from memento.core.turns import ToolRequest
-from memento.core.values import Contract, Episode, FaultKind, Program
+from memento.core.values import Contract, Episode, Program
 from memento.memory.codec import encode
 from memento.runtime.rollouts.pool import ProcessPool
 
