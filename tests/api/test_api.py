@@ -45,8 +45,8 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_the_examples_leave_a_finished_run(names: dict[str, Any]) -> None:
-    run = memento.load("fir", runs=names["folder"] / "runs")
-    assert (run.name, run.state, run.result.status) == ("first", "done", "done")
+    run = memento.load("from", runs=names["folder"] / "runs")
+    assert (run.name, run.state, run.result.status) == ("from-python", "done", "done")
     assert run.settings["seed"] == 3
     candidates = run.candidates()
     assert run.result.candidates == len(candidates) - 1
@@ -70,6 +70,7 @@ def test_the_examples_evaluate_a_candidate_and_a_text(names: dict[str, Any]) -> 
     assert (names["found"].policy, names["found"].per_episode[0].ended_by) == ("a program text", "horizon")
 
 
+@pytest.mark.slow
 def test_a_frame_needs_pandas(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(memento.UsageError, match="needs pandas, which is not installed"):
@@ -83,7 +84,7 @@ def test_a_frame_has_a_row_for_each_candidate(names: dict[str, Any]) -> None:
     assert list(frame["id"]) == [each.id for each in names["run"].candidates()]
 
 
-def test_a_wrong_argument_is_one_sentence(names: dict[str, Any], tmp_path: Path) -> None:
+def test_a_wrong_argument_is_one_sentence(tmp_path: Path) -> None:
     wrong: list[tuple[Any, str]] = [
         (lambda: memento.run("hanoi-kinematic", k_hcc=3, runs=tmp_path), r"k_hc\b.*the argument k_hcc="),
         (lambda: memento.run("hanoi-kinematic", display="loud", runs=tmp_path), "display"),
@@ -91,13 +92,19 @@ def test_a_wrong_argument_is_one_sentence(names: dict[str, Any], tmp_path: Path)
         (lambda: memento.evaluate("no.py", domain="hanoi-kinematic"), "there is no policy file no.py"),
         (lambda: memento.evaluate("x =\n1", domain="hanoi-kinematic"), "not a valid policy"),
         (lambda: memento.load("secnd", runs=tmp_path), "no run"),
-        (lambda: names["run"].candidate("g9/hill/1"), "candidate"),
-        (lambda: names["run"].report(tmp_path / "page.pdf"), r"name it \*.html"),
     ]
     for call, says in wrong:
         with pytest.raises(memento.UsageError, match=says):
             call()
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.slow
+def test_a_wrong_argument_to_a_run_is_one_sentence(names: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(memento.UsageError, match="candidate"):
+        names["run"].candidate("g9/hill/1")
+    with pytest.raises(memento.UsageError, match=r"name it \*.html"):
+        names["run"].report(tmp_path / "page.pdf")
 
 
 def test_evaluate_works_without_an_event_loop_and_repeats_itself(tmp_path: Path) -> None:
