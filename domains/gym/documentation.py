@@ -237,9 +237,11 @@ def folded(table: Table, *, most_rows: int | None = None) -> str:
     columns = [0]
     for place in range(1, len(table.header)):
         values = {row[place] for row in table.rows}
+        if values <= {"", "-"}:
+            continue
         if len(values) > 1 or len(table.rows) < 2 or place == 1:
             columns.append(place)
-        elif (value := next(iter(values))) not in ("", "-"):
+        elif value := next(iter(values)):
             constant.append(f"{table.header[place]}: {value}")
     rows = _merged([tuple(row[place] for place in columns) for row in table.rows])
     cut = [] if most_rows is None or len(rows) <= most_rows else [f"({len(rows) - most_rows} more rows are left out.)"]

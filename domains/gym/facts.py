@@ -213,13 +213,9 @@ def _mujoco_text(bare: Any, model: Any) -> str:
     gravity = ", ".join(f"{value:g}" for value in model.opt.gravity)
     head = (f"Read from MuJoCo's model, in m, kg, rad, N and N m. A physics step lasts {model.opt.timestep:g} s{step}. "
             f"Gravity is [{gravity}].")
-    rows = {
-        "Actuators, in the order of MuJoCo's controls": _table(
-            ("number", "actuator", "drives", "gear", "control range", "kind"), _actuators(model)),
-        "Joints": _table(("joint", "body", "type", "axis", "range", "damping", "stiffness"), _joints(model)),
-        "Bodies": _table(("body", "within", "offset", "mass", "shape"), _bodies(model)),
-    }
-    shown = {title: rows[title] for title in rows if len(rows[title]) > 1}
+    shown = _tables(model, whole=True)
+    if sum(len(line) + 1 for lines in shown.values() for line in lines) > MOST_MODEL:
+        shown = _tables(model, whole=False)     # all rows matter more than the last columns
     room, parts = MOST_MODEL, []
     for left, (title, lines) in enumerate(shown.items()):
         allowed = room // (len(shown) - left)
@@ -227,6 +223,21 @@ def _mujoco_text(bare: Any, model: Any) -> str:
         room -= len(text)
         parts.append(text)
     return "\n\n".join(["### The simulated model", head, *parts])
+
+
+def _tables(model: Any, *, whole: bool) -> dict[str, list[str]]:
+    """The tables that have rows; without where joints, armatures and parts of bodies are, unless `whole`."""
+    at, armature, friction = (("at",), ("armature",), ("sliding friction",)) if whole else ((), (), ())
+    rows = {
+        "Actuators, in the order of MuJoCo's controls": _table(
+            ("number", "actuator", "drives", "gear", "control range", "kind"), _actuators(model)),
+        "Joints": _table(
+            ("joint", "body", "type", *at, "axis", "range", "damping", "stiffness", *armature),
+            _joints(model, whole=whole)),
+        "Bodies": _table(
+            ("body", "within", "offset", "mass", "shape", *friction), _bodies(model, whole=whole)),
+    }
+    return {title: lines for title, lines in rows.items() if len(lines) > 1}
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -270,19 +281,21 @@ def _body(model: Any, place: int) -> str:
     return model.body(place).name or f"#{place}"
 
 
-def _joints(model: Any) -> Iterator[Sequence[str]]:
+def _joints(model: Any, *, whole: bool) -> Iterator[Sequence[str]]:
     for place in range(model.njnt):
         joint = model.joint(place)
         kind = ("free", "ball", "slide", "hinge")[int(joint.type[0])]
-        axis = ", ".join(f"{value:.3g}" for value in joint.axis) if kind in ("slide", "hinge") else "-"
+        axis = _vector(joint.axis) if kind in ("slide", "hinge") else "-"
         span = f"{joint.range[0]:.4g} to {joint.range[1]:.4g}" if model.jnt_limited[place] else "no limit"
         yield (
-            joint.name or "-", _body(model, int(joint.bodyid[0])), kind, f"[{axis}]" if axis != "-" else "-",
-            span, f"{float(joint.damping[0]):g}", f"{float(np.ravel(joint.stiffness)[0]):g}",
+            joint.name or "-", _body(model, int(joint.bodyid[0])), kind,
+            *([_vector(joint.pos) if kind != "free" else "-"] if whole else []),
+            axis, span, f"{float(joint.damping[0]):g}", f"{float(np.ravel(joint.stiffness)[0]):g}",
+            *([f"{float(joint.armature[0]):g}"] if whole else []),
         )
 
 
-def _bodies(model: Any) -> Iterator[Sequence[str]]:
+def _bodies(model: Any, *, whole: bool) -> Iterator[Sequence[str]]:
     free = {int(model.jnt_bodyid[joint]) for joint in range(model.njnt) if int(model.jnt_type[joint]) == 0}
     for place in sorted(range(1, model.nbody), key=lambda place: (place not in free, place)):     # objects first
         body = model.body(place)
@@ -290,29 +303,43 @@ def _bodies(model: Any) -> Iterator[Sequence[str]]:
         if not geoms and body.mass[0] == 0 and not body.jntnum[0]:
             continue        # a frame, such as a camera's
         solid = [geom for geom in geoms if model.geom_contype[geom] or model.geom_conaffinity[geom]] or geoms
-        shapes = [*dict.fromkeys(_shape(model, geom) for geom in solid)]
+        shapes = [*dict.fromkeys(_shape(model, geom, whole=whole) for geom in solid)]
         more = [f"{len(shapes) - 2} more"] if len(shapes) > 2 else []
+        frictions = sorted({f"{model.geom_friction[geom][0]:g}" for geom in solid})
         yield (
-            _body(model, place), _body(model, int(body.parentid[0])),
-            "[" + ", ".join(f"{value:.3g}" for value in body.pos) + "]", f"{float(body.mass[0]):.4g}",
-            "; ".join([*shapes[:2], *more]) or "-",
+            _body(model, place), _body(model, int(body.parentid[0])), _vector(body.pos), f"{float(body.mass[0]):.4g}",
+            "; ".join([*shapes[:2], *more]) or "-", *([" and ".join(frictions) or "-"] if whole else []),
         )
 
 
-def _shape(model: Any, geom: int) -> str:
-    """A geom's kind and size, as MuJoCo gives it: radius, half-lengths."""
+def _vector(values: Any) -> str:
+    return "[" + ", ".join(f"{value:.3g}" for value in np.round(values, 6) + 0.0) + "]"
+
+
+def _shape(model: Any, geom: int, *, whole: bool) -> str:
+    """A geom's kind and size as MuJoCo gives it; if `whole`, with its centre, and its axis where that is not z."""
     kinds = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
     kind = int(model.geom_type[geom])
     name = kinds[kind] if kind < len(kinds) else "shape"
     size = [f"{value:.3g}" for value in model.geom_size[geom]]
+    where = f", centre {_vector(model.geom_pos[geom])}" if whole and np.abs(model.geom_pos[geom]).max() > 1e-6 else ""
+    along = _along(model.geom_quat[geom]) if whole else ""
     match name:
         case "sphere":
-            return f"sphere, radius {size[0]}"
+            return f"sphere, radius {size[0]}{where}"
         case "capsule" | "cylinder":
-            return f"{name}, radius {size[0]}, half-length {size[1]}"
+            return f"{name}, radius {size[0]}, half-length {size[1]}{along}{where}"
         case "box" | "ellipsoid":
-            return f"{name}, half-lengths {' x '.join(size)}"
+            return f"{name}, half-lengths {' x '.join(size)}{where}"
     return name
+
+
+def _along(turn: Any) -> str:
+    """Where the long axis of a geom points, turned by this quaternion; "" for that of z."""
+    w, x, y, z = turn
+    axis = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+    axis *= np.sign(axis[np.argmax(np.abs(axis))])
+    return "" if axis[2] > 1 - 1e-6 else f" along {_vector(axis)}"
 
 
 def parts_of(bare: Any, size: int) -> list[tuple[str, int]]:

@@ -302,3 +302,13 @@ def test_equal_rows_and_columns_are_folded() -> None:
                             "| no | c | s |\n(In every row: Kind: x.)")
     assert [row[1] for row in elements(text, "Observation", {"all": 4})["all"].rows] == ["a", "b", "b", "b"]
     assert elements(text, "Observation", {"all": 3}) == {} == elements(text, "Action", {"all": 4})
+
+
+def test_the_model_says_where_joints_and_parts_are_and_what_an_observation_leaves_out() -> None:
+    """The foot of Hopper-v5: its capsule lies along x, its middle is 6.5 cm behind and 10 cm above its origin."""
+    text = load("gym:Hopper-v5", GIVEN).brief(completed("gym:Hopper-v5")).task
+    foot = next(line for line in text.splitlines() if line.startswith("| foot | leg |"))
+    assert "half-length 0.195 along [1, 0, 0], centre [-0.065, 0, 0.1] | 2 |" in foot
+    assert "| foot_joint | foot | hinge | [-0.13, 0, 0.1] | [0, -1, 0] | -0.7854 to 0.7854 | 1 | 1 |" in text
+    assert "| number | drives |" in text, "no column of names that the model does not give"
+    assert "clipped to -10 to 10" in text
