@@ -128,7 +128,7 @@ class Track:
             return f"{self.values[row]:.0f}"
         decimals = 1 - math.floor(math.log10(self.spread))
         number = float(self.values[row])
-        return f"{number + 0.0:.{max(0, decimals)}f}" if decimals < 6 and abs(number) < 1e6 else f"{number:.2e}"
+        return f"{number:z.{max(0, decimals)}f}" if decimals < 6 and abs(number) < 1e6 else f"{number:.2e}"
 
     def at(self, row: int) -> str:
         """The value in a row as text; "" after the last row, as for the action of the last state."""
@@ -231,4 +231,4 @@ def shown(value: Any, among: Array) -> str:
     if largest and not 1e-4 <= largest < 1e6:
         return f"{number:.2e}"
     digits = 2 - (math.floor(math.log10(largest)) if largest else 0)
-    return f"{number:.{min(6, max(0, digits))}f}"
+    return f"{number:z.{min(6, max(0, digits))}f}"
