@@ -19,10 +19,11 @@ NO_LOSS = "none is measured: find it from the task and the program"
 SOURCE = "macro-foci"  # the prompt file that lists the remedies
 CROSSOVERS = "crossover-foci"  # and that of the ways to combine two parents
 EMPHASES = "evaluator-emphases"  # that of what evaluator writers take special care of
-EACH_BETTER = "each better somewhere"  # what a way may need, in brackets at its beginning,
+EACH_BETTER = "each better somewhere"  # what a way or remedy may need, in brackets at its beginning,
 FITTER = "F differs"
+UNEVEN = "episodes differ"
 FOR = "for "  # or the kinds of tasks that it is for
-_NEED = re.compile(rf"\[({EACH_BETTER}|{FITTER}|{FOR}[a-z, ]+)\]\s*")
+_NEED = re.compile(rf"\[({EACH_BETTER}|{FITTER}|{UNEVEN}|{FOR}[a-z, ]+)\]\s*")
 
 
 def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
@@ -99,7 +100,9 @@ def focus_of(
     The remedies for the kind of task are shuffled by the focus's seed and dealt in turn. The losses follow in turn, the
     largest first.
     """
-    fit = suitable(kinds, task)
+    fitnesses = [score.fitness for score in parent.scores]
+    uneven = bool(fitnesses) and max(fitnesses) - min(fitnesses) >= NOTABLE
+    fit = suitable(kinds, task, [UNEVEN] if uneven else [])
     _shuffled(fit, focus)
     losses = losses_of(parent)
     return {

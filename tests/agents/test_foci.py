@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.foci import CROSSOVERS, check_foci, crossing_of, focus_of, losses_of, remedies, suitable
+from memento.agents.foci import CROSSOVERS, UNEVEN, check_foci, crossing_of, focus_of, losses_of, remedies, suitable
 from memento.core.errors import UsageError
 from memento.core.metrics import aggregate
 from memento.core.values import Focus, Score, TaskKind
@@ -26,7 +26,7 @@ def test_all_foci_of_a_generation_differ(seed: int, of: int, task: TaskKind) -> 
     parent = candidate()
     foci = [focus_of(Focus(seed=seed, place=place, of=of), parent, KINDS, task) for place in range(of)]
     assert len({tuple(focus.items()) for focus in foci}) == of
-    assert len({focus["remedy"] for focus in foci}) == min(of, len(suitable(KINDS, task)))
+    assert len({focus["remedy"] for focus in foci}) == min(of, len(suitable(KINDS, task, [UNEVEN])))
     assert foci[0] == focus_of(Focus(seed=seed, place=0, of=of), parent, KINDS, task)
 
 
@@ -95,8 +95,8 @@ def test_the_only_crossover_of_each_generation_draws_its_way() -> None:
 
 def test_foci_fit_the_kind_of_task() -> None:
     for task in TASKS:
-        fit = " ".join(suitable(KINDS, task) + suitable(WAYS, task, ["each better somewhere", "F differs"]))
-        assert "[for " not in fit
+        fit = " ".join(suitable(KINDS, task, [UNEVEN]) + suitable(WAYS, task, ["each better somewhere", "F differs"]))
+        assert "[for " not in fit and "[episodes" not in fit
         assert ("Rhythm" in fit, "Approach and contact" in fit) == (task == "gait", task == "arm")
 
 
@@ -118,6 +118,14 @@ def test_noise_is_no_loss_to_look_at() -> None:
     assert "No episode stands out: f_e is from 0.7683 to 0.7687 in 3 episodes" in focus["loss"]
     perfect = replace(flat, scores=(Score(fitness=1.0),) * 3)
     assert "No episode loses anything" in focus_of(Focus(seed=1, place=0, of=1), perfect, KINDS)["loss"]
+
+
+def test_a_remedy_for_some_episodes_needs_episodes_that_differ() -> None:
+    alike = replace(candidate(), scores=tuple(Score(fitness=f) for f in (0.7683, 0.7685, 0.7687)))
+    for parent, named in ((candidate(), True), (alike, False)):
+        of = len(suitable(KINDS, "arm", [UNEVEN]))
+        given = [focus_of(Focus(seed=1, place=place, of=of), parent, KINDS)["remedy"] for place in range(of)]
+        assert any("in some episodes only" in remedy for remedy in given) == named
 
 
 def test_a_list_of_foci_without_an_entry_is_refused(tmp_path: Path) -> None:
