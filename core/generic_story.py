@@ -184,7 +184,8 @@ def _moments(stages: Sequence[tuple[int, str]], flags: Sequence[Track], limit: i
     """The steps of the changes before `limit`, the most telling first: the last one, then rare and late ones.
 
     Changes are those of the program's stages, else those of flags. Rare is what seldom became what; of equal ones the
-    first is that before which nothing changed for longest, such as a stage that ran into its limit of time.
+    first is that before which nothing changed for longest, such as a stage that ran into its limit of time. A change
+    of a kind that comes before it follows all the others: a second stride looks like the first.
     """
     changes = [(step, f"{old} {new}") for (_, old), (step, new) in pairwise(stages)]
     for part in flags[:FLAGS] if not changes else ():
@@ -195,7 +196,11 @@ def _moments(stages: Sequence[tuple[int, str]], flags: Sequence[Track], limit: i
     lasted = {step: step - before for (before, _), (step, _) in pairwise([(0, ""), *changes])}
     found = [change for change in changes if AROUND <= change[0] < limit - AROUND]
     rare = sorted(found[:-1], key=lambda change: (kinds[change[1]], -lasted[change[0]], -change[0]))
-    return [step for step, _ in (*found[-1:], *rare)]
+    of_kind: dict[str, int] = {}
+    for step, kind in (*found[-1:], *rare):
+        of_kind.setdefault(kind, step)
+    first = [*of_kind.values()]
+    return [*first, *(step for step, _ in rare if step not in first)]
 
 
 def _blocks(moments: Iterable[int], steps: int, columns: int) -> list[range]:

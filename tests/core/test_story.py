@@ -153,6 +153,18 @@ def test_steps_around_changes_of_stages_are_shown() -> None:
     assert rows[0][1] == "0.91" and all(row[6] == "|" for row in rows)
 
 
+def test_each_kind_of_change_is_shown_before_a_second_one_of_its_kind() -> None:
+    cycle = ["stand", "push", "fly"]
+    stages = [[cycle[place % 3], 40 * place] for place in range(9)]
+    recording = Recording(
+        states={"obs": np.sin(np.arange(401) / 9)[:, None]}, actions={"a": np.zeros(400)},
+        info={"policy_stages": stages},
+    )
+    head, named, *_ = generic_story(recording, {"obs": ()}).last
+    begun = {name for step, name in zip(head[1:], named[1:], strict=True) if step.isdecimal() and int(step) % 40 == 0}
+    assert begun >= {*cycle}
+
+
 def test_steps_around_changes_of_contacts_are_shown_where_there_are_no_stages() -> None:
     time = np.arange(301)
     contact = ((time > 40) & (time < 200)).astype(float)
