@@ -78,6 +78,7 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
         notes=(*_stage_line(recording), *_timeline(flags), *_changes(plain), *notes),
         last=_steps(leads, moving, [part for part in flags if part not in actions], recording),
         conditions=_conditions(recording.constants),
+        ranked=True,
     )
 
 

@@ -23,11 +23,12 @@ _NOTE = 240  # characters of a line below the table, and of a line that has to b
 class Story:
     """What happened in one episode, in the domain's words.
 
-    `rows` are the lines of a table under `head`, in the order of time: 12 are shown. `notes` are lines below it,
-    such as events with their steps. `last` is a second table, of the last steps, with its head first and what says most
-    of them next. `conditions` say what was drawn for this episode, as far as a policy may know
-    it: names with units, and numbers, flags or short texts. Domains use the same names in every episode, so that
-    episodes can be compared. `begins_solved` marks an episode whose task is done before the first step.
+    `rows` are the lines of a table under `head`, in the order of time: 12 are shown, of more those in the middle are
+    left out; where they are `ranked`, the last ones. `notes` are lines below it, such as events with their steps.
+    `last` is a second table, of the last steps, with its head first and what says most of them next. `conditions` say
+    what was drawn for this episode, as far as a policy may know it: names with units, and numbers, flags or short
+    texts. Domains use the same names in every episode, so that episodes can be compared. `begins_solved` marks an
+    episode whose task is done before the first step.
     """
 
     head: tuple[str, ...] = ()
@@ -36,17 +37,18 @@ class Story:
     last: tuple[tuple[str, ...], ...] = ()
     conditions: Mapping[str, JSON] = field(default_factory=dict)
     begins_solved: bool = False
+    ranked: bool = False    # the most important row comes first
 
 
 def story_text(story: Story, limit: int = MAX_STORY) -> str:
-    """The table and its notes as lines, at most `limit` (> 0) characters; rows in the middle are left out first."""
+    """The table and its notes as lines, at most `limit` (> 0) characters; the rows of least importance go first."""
     rows = [tuple(one_line(cell, _CELL) for cell in row) for row in story.rows]
     notes = [one_line(note, _NOTE) for note in story.notes[:MAX_NOTES]]
     head = [tuple(one_line(cell, _CELL) for cell in story.head)] if story.head else []
     last = [tuple(one_line(cell, _CELL) for cell in row) for row in story.last]
     shown = min(len(rows), MAX_ROWS)
     while True:
-        text = "\n".join([*_table(head, rows, shown), *notes, *([aligned(last)] if last else [])])
+        text = "\n".join([*_table(head, rows, shown, ranked=story.ranked), *notes, *([aligned(last)] if last else [])])
         if len(text) <= limit:
             return text
         if shown == 0 and not notes and not last:
@@ -91,11 +93,11 @@ def _plain(value: JSON) -> JSON:
     return one_line(str(value), _CELL)
 
 
-def _table(head: list[tuple[str, ...]], rows: list[tuple[str, ...]], shown: int) -> list[str]:
-    """The lines of the table with `shown` of its rows: the first and the last ones."""
+def _table(head: list[tuple[str, ...]], rows: list[tuple[str, ...]], shown: int, *, ranked: bool) -> list[str]:
+    """The lines of the table with `shown` of its rows: the first and the last ones, or the first of `ranked` ones."""
     if not rows:
         return []
-    first = (shown + 1) // 2
+    first = shown if ranked else (shown + 1) // 2
     left_out = len(rows) - shown
     gap = [(f"… {left_out} {'row is' if left_out == 1 else 'rows are'} left out",)] if left_out else []
     return [aligned([*head, *rows[:first], *gap, *rows[len(rows) - (shown - first) :]])]

@@ -153,6 +153,13 @@ def test_steps_around_changes_of_stages_are_shown() -> None:
     assert rows[0][1] == "0.91" and all(row[6] == "|" for row in rows)
 
 
+def test_of_ranked_rows_the_last_are_left_out() -> None:
+    rows = tuple((f"row {place}", "1") for place in range(MAX_ROWS + 3))
+    lines = story_text(Story(head=("step", "0"), rows=rows, ranked=True)).splitlines()
+    shown = [line.split("  ")[0] for line in lines[1:]]
+    assert shown == [*(name for name, _ in rows[:MAX_ROWS]), "… 3 rows are left out"]
+
+
 def test_each_kind_of_change_is_shown_before_a_second_one_of_its_kind() -> None:
     cycle = ["stand", "push", "fly"]
     stages = [[cycle[place % 3], 40 * place] for place in range(9)]
