@@ -164,15 +164,28 @@ def _stages(recording: Recording) -> list[tuple[int, str]]:
 
 
 def _stage_line(recording: Recording) -> list[str]:
-    """The steps of each entry of the program's stages, where one was entered again; of many the first and last ones."""
+    """The steps of each entry of the program's stages, where one was entered again; of many the first and last ones.
+
+    Then a second line says how long the entries of each stage took.
+    """
     stages = _stages(recording)
     ends = [step for step, _ in stages[1:]] + [recording.steps + 1]
     words = [f"{name} {first}-{after - 1}" for (first, name), after in zip(stages, ends, strict=False)]
-    again = len({name for _, name in stages}) < len(stages)
+    lengths: dict[str, list[int]] = {}
+    for (first, name), after in zip(stages, ends, strict=False):
+        lengths.setdefault(name, []).append(after - first)
+    if len(lengths) == len(stages):
+        return []
     left = len(words) - SPANS
     if left > 1:
         words[2 : 2 + left] = [f"… {left} more entries …"]
-    return [f"the program's stages by step: {', '.join(words)}"] if again else []
+    took = [f"{name} {_span(each)} ({len(each)} times)" for name, each in lengths.items()]
+    lines = [f"the program's stages by step: {', '.join(words)}"]
+    return [*lines, f"steps in an entry: {', '.join(took)}"] if left > 1 else lines
+
+
+def _span(counts: Sequence[int]) -> str:
+    return f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
 
 
 def _stage_at(stages: Sequence[tuple[int, str]], step: int, rows: Sequence[int]) -> str:

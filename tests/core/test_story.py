@@ -162,14 +162,16 @@ def test_of_ranked_rows_the_last_are_left_out() -> None:
 
 def test_each_kind_of_change_is_shown_before_a_second_one_of_its_kind() -> None:
     cycle = ["stand", "push", "fly"]
-    stages = [[cycle[place % 3], 40 * place] for place in range(9)]
+    stages = [[cycle[place % 3], 40 * place] for place in range(12)]
     recording = Recording(
-        states={"obs": np.sin(np.arange(401) / 9)[:, None]}, actions={"a": np.zeros(400)},
+        states={"obs": np.sin(np.arange(481) / 9)[:, None]}, actions={"a": np.zeros(480)},
         info={"policy_stages": stages},
     )
-    head, named, *_ = generic_story(recording, {"obs": ()}).last
+    story = generic_story(recording, {"obs": ()})
+    head, named, *_ = story.last
     begun = {name for step, name in zip(head[1:], named[1:], strict=True) if step.isdecimal() and int(step) % 40 == 0}
     assert begun >= {*cycle}
+    assert story.notes[1] == "steps in an entry: stand 40 (4 times), push 40 (4 times), fly 40 to 41 (4 times)"
 
 
 def test_steps_around_changes_of_contacts_are_shown_where_there_are_no_stages() -> None:
