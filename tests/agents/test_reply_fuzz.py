@@ -107,6 +107,7 @@ def depth(text: str) -> int:
     return levels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NESTS)
 def test_the_deepest_programs_that_are_taken_are_read_below_a_deep_stack(name: str) -> None:
     """At the limit of nesting, with Python's own limit of recursion and 350 frames of a run above."""

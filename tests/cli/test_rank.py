@@ -74,6 +74,7 @@ def test_the_table_ends_with_a_command_that_exports_the_best(memento: Call, run:
     assert damaged.stderr.startswith("memento: ") and "delete it" in damaged.stderr
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, why in (
         (("--episodes", "0"), "--episodes must be from 1"), (("--programs", "1"), "--programs must be from 2"),

@@ -42,6 +42,7 @@ class EnvironmentContract(Subject):
                 assert np.isfinite(observation).all()
         assert (environment.observation_layout, environment.action_size) == (layout, size)
 
+    @pytest.mark.slow
     def test_a_seed_is_the_same_episode_in_another_process(
         self, environment: Environment, options: dict[str, JSON]
     ) -> None:

@@ -50,6 +50,9 @@ ATTACKS = (
 )
 
 
+pytestmark = pytest.mark.slow       # test_hanoi_kinematic.py shows the same of another domain in every test run
+
+
 @pytest.fixture(scope="module", name="played")
 def _played() -> Iterator[Arena]:
     older = {"scenes": ["Kitchen11", "Kitchen10", "Kitchen27"], "through_walls": True}

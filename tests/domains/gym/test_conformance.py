@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from memento.core.ports import Action, Environment
 
 from ...conformance.domain import DomainContract
@@ -19,6 +20,7 @@ class TestEverySpace(DomainContract, EnvironmentContract):
         return [np.array([rng.integers(3), *rng.uniform(-3, 3, 2)]) for _ in range(count)]
 
 
+@pytest.mark.slow
 class TestTexts(EnvironmentContract):
     domain = f"{TOY}:ToySpoken-v0"
 
@@ -34,6 +36,7 @@ class TestHalfCheetah(DomainContract, EnvironmentContract):
     given = {"max_episode_steps": 10}
 
 
+@pytest.mark.slow
 class TestFreshEnvironments(EnvironmentContract):
     domain = f"{TOY}:ToyDrawn-v0"
     actions = TestEverySpace.actions
