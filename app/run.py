@@ -22,6 +22,7 @@ from ..models.budget import require_room
 from ..runtime.clock import SystemClock
 from ..settings import MOST_WORKERS, Settings, with_budgets
 from ..settings.effects import files_named
+from .ahead import rolls_ahead
 from .attacking import read_exploits
 from .budgets import balance_of, require_usable
 from .cluster import Cluster, machines
@@ -32,7 +33,7 @@ from .required import refuse_the_blind, require_drawing, require_sight, require_
 from .results import RunResult, result_of
 from .session import Session, Work
 from .status import StatusAddress
-from .wiring import Models, make_models, replayed, require_calibratable, rolls_ahead, workers_of
+from .wiring import Models, make_models, replayed, require_calibratable, workers_of
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")

@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from operator import is_
 from typing import Any
 
 from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
@@ -19,16 +18,14 @@ from ..core.events import (
     AskedAgain,
     Fact,
     HintGiven,
-    Order,
     ReplayDiffered,
-    Roll,
     RunResumed,
     RunStarted,
     RunStopped,
     ServiceNoted,
 )
 from ..core.keeper import Keeper
-from ..core.ports import Attentive, Display, Domain, RollTask, interpreter_of
+from ..core.ports import Attentive, Display, Domain, interpreter_of
 from ..core.text import one_line
 from ..core.values import Call
 from ..domains import import_string
@@ -40,12 +37,12 @@ from ..runtime.bus import EventBus
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool, WorkerActivity
 from ..runtime.supervisor import Agent, Lane, Supervisor
-from ..search.ahead import basis, expected
 from ..search.conversing import Conversing
 from ..search.criticising import Criticising
 from ..search.gate import GATE_SPLIT, Gated
 from ..search.sequencer import RunPlan, Sequencer
 from ..settings import Settings
+from .ahead import LookAhead, rolls_ahead
 from .budgets import ActiveTime, balance_of
 from .cluster import Bringing, Machines, Rollouts, staying
 from .history import PastUse
@@ -56,7 +53,7 @@ from .required import artists, twin_of
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
-from .wiring import Models, aids_of, exclude_loaded_from_gc, final_splits, load_clients, make_lanes, rolls_ahead
+from .wiring import Models, aids_of, exclude_loaded_from_gc, final_splits, load_clients, make_lanes
 
 MOST_WHY = 1000     # characters of the sentence on why a run failed
 
@@ -280,7 +277,7 @@ class Session:
             foresight=self._foresight(pool),
         )
 
-    def _foresight(self, pool: ProcessPool | ClusterPool) -> "LookAhead | None":
+    def _foresight(self, pool: ProcessPool | ClusterPool) -> LookAhead | None:
         """What has idle workers roll episodes out ahead; None on a cluster, and in a replay, which never waits."""
         work = self._work
         if not isinstance(pool, ProcessPool) or work.recorded.tape is not None:
@@ -288,42 +285,6 @@ class Session:
         if not rolls_ahead(work.settings, work.domain):
             return None
         return LookAhead(pool, generations=work.settings.generations)
-
-
-class LookAhead:
-    """Has the idle workers of a pool roll out what the search will probably order next."""
-
-    def __init__(self, pool: ProcessPool, *, generations: int) -> None:
-        self._pool = pool
-        self._generations = generations
-        self._basis: tuple[Any, ...] = ()
-        self._last = ""     # the rollout that was ordered last
-        self._likely: tuple[RollTask, ...] = ()
-
-    def look(self, state: Any, ordered: Iterable[Order]) -> None:
-        """Tell the pool what is expected in this state, and what is ordered; with None nothing is expected."""
-        found, rolls = basis(state), [each for each in ordered if isinstance(each, Roll)]
-        last = rolls[-1].id if rolls else self._last
-        changed = len(found) != len(self._basis) or not all(map(is_, found, self._basis))
-        if changed:
-            self._basis = found
-            self._likely = _tasks(expected(state, self._generations))
-        if changed or last != self._last:
-            self._last = last
-            self._pool.expect(self._likely, _tasks(rolls))
-        self._pool.go_on()
-
-    def account(self) -> tuple[Fact, ...]:
-        """What was rolled out ahead since the last account."""
-        found = self._pool.account()
-        return () if found is None else (found,)
-
-
-def _tasks(orders: Iterable[Roll]) -> tuple[RollTask, ...]:
-    return tuple(
-        RollTask(order=each.id, program=each.program, split=each.split, index=each.index, seed=each.seed)
-        for each in orders
-    )
 
 
 def unusable_answers(store: RunStore, orders: Iterable[str]) -> dict[Key, Call]:

@@ -59,7 +59,6 @@ from ..core.ports import (
 from ..core.programs.constants import calibrated
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
-from ..domains import PREFIXES, is_ours
 from ..domains import load as load_domain
 from ..models import ClientSettings, close_model, make_model, open_model
 from ..models.asked import BallotFolder
@@ -104,22 +103,6 @@ def workers_of(settings: Settings, domain: Domain, wanted: int) -> int:
     if isinstance(domain, Calibrating) and domain.rig(settings.options).one_at_a_time:
         return 1
     return wanted
-
-
-def rolls_ahead(settings: Settings, domain: Domain) -> bool:
-    """Whether idle workers roll episodes out ahead: where a model takes its time, and an episode costs nothing else.
-
-    That is known of the simulators of MEMENTO and of Gymnasium; a domain of the user's may drive a robot, so they say
-    so with "on". Raises UsageError for "on" where there is a real arm.
-    """
-    if workers_of(settings, domain, 2) == 1:
-        if settings.roll_ahead == "on":
-            raise UsageError("roll_ahead = 'on' is never right on a real arm, which would move for nothing: remove it")
-        return False
-    family = settings.domain.partition(":")[0]
-    simulated = is_ours(settings.domain) or family in PREFIXES
-    waits = settings.model != "offline"
-    return settings.roll_ahead == "on" or (settings.roll_ahead == "auto" and simulated and waits)
 
 
 CLOSING_S = 5.0             # time to close the sockets of one model at the end of a run

@@ -27,7 +27,7 @@ MOST_STEPS: Final = 10**10
 MOST_ENVIRONMENTS: Final = 256
 PAPER_EVERY: Final = 1_000_000      # the paper's steps between two evaluations of its training, and
 EVALUATED: Final = 5                # the episodes of each
-POINTS: Final = 10                  # evaluations of a training that is shorter than so many of the paper's intervals
+POINTS: Final = 10                  # evaluations of a training that is shorter than this many of the paper's intervals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -180,8 +180,8 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
             yield _row("", "…")
             before = None
         gain = gain_of(elite, before, [elite.generation] if row.joined else ())
-        told = f"+{counted(row.joined, 'start')}" if row.joined else version_words(elite.version).strip()
-        gained = f"{gain:+.3f}" if gain is not None else told if before else ""
+        note = f"+{counted(row.joined, 'start')}" if row.joined else version_words(elite.version).strip()
+        gained = f"{gain:+.3f}" if gain is not None else note if before else ""
         branches = {branch.operator: branch for branch in row.branches}
         cells = "".join(_cell(row, branches.get(each)) for each in operators)
         bar = sparkline([elite.fitness], low=least, high=most)

@@ -46,7 +46,7 @@ class TuningBranch:
     def begin(
         self, decision: Decision[Search], slots: range, parent: CandidateState, episodes: int
     ) -> Decision[Search]:
-        """Start the tuning of a program in these slots, each with so many episodes; the slots differ in their draws."""
+        """Start the tuning of a program in these slots, each with `episodes`; the slots differ in their draws."""
         generation = decision.state.generation
         for slot in slots:
             name = self._name(generation, slot)

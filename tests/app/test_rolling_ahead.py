@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memento.app.wiring import rolls_ahead
+from memento.app.ahead import rolls_ahead
 from memento.core.errors import UsageError
 from memento.core.events import EpisodeEnded, Fact, RolledAhead, RunResumed, RunStarted, RunStopped, StageEntered
 from memento.core.order_ids import FRESH, parse
@@ -83,7 +83,7 @@ def timeless(value: Any) -> Any:
     return [timeless(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def told(facts: Sequence[Fact]) -> list[str]:
+def log_of(facts: Sequence[Fact]) -> list[str]:
     """All facts of the search and its stages in a canonical order, without times; answers may arrive in any order."""
     own = (RunStarted, RunResumed, RunStopped, RolledAhead)
     return sorted(repr(timeless(fact)) for fact in facts if not isinstance(fact, own))
@@ -107,14 +107,14 @@ def test_a_run_is_the_same_with_it_and_without_on_any_number_of_workers(late: La
     assert fresh >= 6
     for name in ("one", "two"):
         facts = late.facts(name)
-        assert told(facts) == told(off)
+        assert log_of(facts) == log_of(off)
         rolled, used = figures(facts)
         assert rolled >= used >= 1
         assert late.recordings(name) == late.recordings("off")
     late.call("run", "--replay", str(late.folder / "two"), "--name", "again")
     again = late.facts("again")
     assert figures(again) == (0, 0), "a replay waits for no model"
-    assert told(again) == told(off)
+    assert log_of(again) == log_of(off)
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_a_run_that_is_killed_or_stopped_leaves_no_other_files_and_goes_on_to_th
         assert len(unnamed) <= 2, "at most the ordered ones that had just ended"
         process = late.start("resume", "killed", "--workers", "2", "--json")
     late.finish(process)
-    assert told(late.facts("killed")) == told(late.facts("whole"))
+    assert log_of(late.facts("killed")) == log_of(late.facts("whole"))
     assert late.recordings("killed") == late.recordings("whole")
 
 
