@@ -9,7 +9,7 @@ from ..core.errors import UsageError, unknown
 from ..core.files import read_bounded
 from ..core.ports import Domain
 from ..core.values import Contract, Document, Program, PromptText
-from ..gallery import policy_file
+from ..domains.gallery import policy_file
 from ..runtime.prompts import SHIPPED, PromptFolder
 
 MAX_PROGRAM_BYTES = 1_000_000

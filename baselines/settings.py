@@ -206,7 +206,7 @@ def _sorted(assignments: Sequence[str]) -> tuple[dict[str, JSON], list[str], lis
 
 def _reward(given: BaselineArguments, options: Mapping[str, JSON]) -> str:
     if given.domain in TOWERS:
-        from ..envs.goals import REWARDS  # imports Gymnasium, which whoever reads a log does not need
+        from ..domains.envs.goals import REWARDS  # imports Gymnasium, which whoever reads a log does not need
 
         reward = given.reward or REWARDS[0]
         if reward not in REWARDS:

@@ -52,7 +52,7 @@ from ..core.values import (
     Score,
 )
 from ..domains import import_string, load
-from ..gallery import policy_file
+from ..domains.gallery import policy_file
 from ..models.offline import OfflineModel
 from ..runtime.prompts import PromptFolder
 from ..runtime.rollouts.pool import ProcessPool

@@ -16,7 +16,7 @@ from .output import print_json_line, print_text, say
 
 if TYPE_CHECKING:
     from ..app.results import EpisodeResult, EvaluateResult
-    from ..gallery import GalleryProgram, MeasuredFigure
+    from ..domains.gallery import GalleryProgram, MeasuredFigure
 
 EXAMPLE: Final = "memento gallery fetch-push"
 OTHERWISE: Final = 1        # the exit code if a figure does not hold
@@ -36,9 +36,9 @@ def gallery(
     as_json: flags.AsJson = False,
 ) -> None:
     """List the programs that language models evolved, show one, or check them."""
-    from .. import gallery as entries
     from ..core.errors import UsageError
     from ..core.values import Program
+    from ..domains import gallery as entries
     from .exporting import write_program
 
     chosen = [entries.entry(each) for each in ([name] if name else entries.names())]
@@ -64,7 +64,7 @@ def gallery(
 
 
 def _row(entry: "GalleryProgram") -> tuple[str, ...]:
-    from ..gallery import NOMINAL
+    from ..domains.gallery import NOMINAL
 
     others = [f"{each.conditions} {_figure(each)}" for each in entry.measured if each.conditions != NOMINAL]
     first = entry.under(NOMINAL)
@@ -87,7 +87,7 @@ def _figure(measured: "MeasuredFigure") -> str:
 
 
 def _show(entry: "GalleryProgram") -> None:
-    from ..gallery import PREFIX
+    from ..domains.gallery import PREFIX
 
     print_text(f"{entry.title}\n{entry.domain}\n")
     print_text(aligned([
@@ -111,7 +111,7 @@ def _show(entry: "GalleryProgram") -> None:
 
 def _lineage(entry: "GalleryProgram") -> str:
     """What became of p_0 step by step, with F of the search before and after."""
-    from ..gallery import gain_of
+    from ..domains.gallery import gain_of
 
     rows = [("candidate", "from", "F", "gain", "what changed")]
     for step in entry.lineage:
@@ -157,7 +157,7 @@ def _evaluated(
     entry: "GalleryProgram", recorded: "MeasuredFigure", episodes: int, workers: int | None
 ) -> "EvaluateResult":
     from .. import app
-    from ..gallery import SALT, SEED
+    from ..domains.gallery import SALT, SEED
     from ..settings.evaluate import build_evaluate_settings
     from .execution import execute
 

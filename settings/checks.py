@@ -11,7 +11,7 @@ from ..core.errors import UsageError, nearest, unknown
 from ..core.ports import Domain, Periodic, conditions_for, twin_for
 from ..core.values import JSON
 from ..domains import names as domain_names
-from ..gallery import policy_file
+from ..domains.gallery import policy_file
 from .groups import EVALUATORS, ROLES, Values
 from .model import ALL, BRANCHES, OPTIONS, TABLES, Settings, fits, group_of
 from .presets import DEFAULT_PRESET

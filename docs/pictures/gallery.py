@@ -1,7 +1,7 @@
 """Keeps what a replayed search shows of the gallery's programs, and draws it for `docs/gallery.md`.
 
     ./memento run --replay docs/results/fetch-push.tape.xz --trust --replay-loosely --name fetch-push
-    python docs/pictures/gallery.py record fetch-push runs/fetch-push    # into gallery/entries/fetch-push.toml
+    python docs/pictures/gallery.py record fetch-push runs/fetch-push    # into domains/gallery/entries/fetch-push.toml
     python docs/pictures/gallery.py draw                                 # the pictures and the tables, from the entries
 
 A later `record` replaces what an earlier one wrote, and leaves the rest of the entry as it is.
@@ -19,10 +19,10 @@ from memento.core.operators import OPERATOR_OF_WORD, OPERATORS
 from memento.core.order_ids import parse
 from memento.core.text import number, one_line, printable, share, signed
 from memento.core.values import Operator
+from memento.domains.gallery import ENTRIES, GalleryProgram, LineageStep, entry, gain_of, names
 from memento.evidence.descent import LANES, PLACES
 from memento.evidence.parts import flat_style
 from memento.evidence.svg import Node, rail
-from memento.gallery import ENTRIES, GalleryProgram, LineageStep, entry, gain_of, names
 from memento.memory.run_view import RunView
 from memento.memory.slots import Slot, ancestors_of
 from memento.memory.store import RunStore

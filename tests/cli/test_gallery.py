@@ -16,7 +16,7 @@ from memento.core.provenance import GIVEN
 from memento.core.text import one_line
 from memento.core.values import Program
 from memento.domains import load
-from memento.gallery import NOMINAL, PREFIX, entry, names, policy_file
+from memento.domains.gallery import NOMINAL, PREFIX, entry, names, policy_file
 
 from ..support.program import Call
 
@@ -81,7 +81,7 @@ def test_a_replayed_search_is_the_one_that_an_entry_shows(memento: Call, tmp_pat
     pytest.importorskip("minigrid", reason="the extra `suites` is not installed")
     tape = REPOSITORY / entry("key-corridor").tape
     memento("run", "--replay", tape, "--trust", "--replay-loosely", "--name", "again", "--runs", tmp_path)
-    file = REPOSITORY / "gallery" / "entries" / "key-corridor.toml"
+    file = REPOSITORY / "domains" / "gallery" / "entries" / "key-corridor.toml"
     assert GALLERY["record"]("key-corridor", tmp_path / "again") == file.read_text(encoding="utf-8")
 
 

@@ -19,9 +19,9 @@ programs belong in `memento.evaluate`, which gives each one a separate process.
 import gymnasium
 
 IDS = {
-    "memento/Hanoi-v0": "memento.envs.hanoi:HanoiEnv",
-    "memento/HanoiKinematic-v0": "memento.envs.hanoi:HanoiKinematicEnv",
-    "memento/Kitchen-v0": "memento.envs.kitchen:KitchenEnv",
+    "memento/Hanoi-v0": "memento.domains.envs.hanoi:HanoiEnv",
+    "memento/HanoiKinematic-v0": "memento.domains.envs.hanoi:HanoiKinematicEnv",
+    "memento/Kitchen-v0": "memento.domains.envs.kitchen:KitchenEnv",
 }
 
 for _id, _entry_point in IDS.items():

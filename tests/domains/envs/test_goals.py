@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memento.domains.envs import goals
 from memento.domains.hanoi.task import tower
-from memento.envs import goals
 
 NEAR = st.lists(st.floats(-0.03, 0.03), min_size=12, max_size=12)
 FAR = st.lists(st.floats(-2.0, 2.0), min_size=12, max_size=12)

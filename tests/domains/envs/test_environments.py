@@ -16,12 +16,12 @@ from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.domains import load
 from memento.domains.arm.graphics import live_backend
+from memento.domains.envs import IDS, goals
+from memento.domains.envs.kitchen import ACTIONS, ROWS, TYPES
 from memento.domains.hanoi.sensors import observation_slices
-from memento.envs import IDS, goals
-from memento.envs.kitchen import ACTIONS, ROWS, TYPES
 
-from ..reference_policies import hanoi_kinematic, kitchen
-from ..support.rollouts import same
+from ...reference_policies import hanoi_kinematic, kitchen
+from ...support.rollouts import same
 
 PROGRAMS = Path(hanoi_kinematic.__file__).parent
 MADE: dict[str, dict[str, Any]] = {
@@ -58,7 +58,7 @@ FIELDS = observation_slices(4)
 
 
 def test_the_example_of_the_guide_runs() -> None:
-    guide = Path(__file__).resolve().parents[2] / "docs" / "environments.md"
+    guide = Path(__file__).resolve().parents[3] / "docs" / "environments.md"
     [example] = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
     exec(compile(example, guide.name, "exec"), {})
 

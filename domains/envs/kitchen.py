@@ -8,11 +8,11 @@ from typing import Any, Final, cast
 import numpy as np
 from gymnasium import spaces
 
-from ..core.ports import Playback
-from ..core.values import JSON
-from ..domains.kitchen.observation import ACTIONS, MOVES, OBJECT_ACTIONS, PREDICATES
-from ..domains.kitchen.procedural.room import CATALOGUE
-from ..domains.kitchen.rules import TARGETS, ErrorCategory
+from ...core.ports import Playback
+from ...core.values import JSON
+from ..kitchen.observation import ACTIONS, MOVES, OBJECT_ACTIONS, PREDICATES
+from ..kitchen.procedural.room import CATALOGUE
+from ..kitchen.rules import TARGETS, ErrorCategory
 from .episodes import HEIGHT, WIDTH, DomainEnv
 
 # The kitchen's observations as arrays of fixed shapes, and its actions as pairs of numbers. Pure.

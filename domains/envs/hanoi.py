@@ -7,13 +7,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..core.errors import unknown
-from ..core.ports import Environment, Playback
-from ..core.recording import Recording
-from ..core.values import JSON
-from ..domains.hanoi import task
-from ..domains.hanoi.recording import ACTION_SIZE
-from ..domains.hanoi.sensors import observation_size, observation_slices
+from ...core.errors import unknown
+from ...core.ports import Environment, Playback
+from ...core.recording import Recording
+from ...core.values import JSON
+from ..hanoi import task
+from ..hanoi.recording import ACTION_SIZE
+from ..hanoi.sensors import observation_size, observation_slices
 from . import goals
 from .episodes import HEIGHT, WIDTH, DomainEnv, broken_rule
 

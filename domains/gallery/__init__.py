@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.errors import UsageError, unknown
-from ..core.values import JSON
+from ...core.errors import UsageError, unknown
+from ...core.values import JSON
 
 PREFIX: Final = "gallery:"
 ENTRIES: Final = Path(__file__).parent / "entries"

@@ -7,13 +7,13 @@ import gymnasium
 import numpy as np
 from gymnasium import error
 
-from ..core.errors import UsageError, unknown
-from ..core.extras import explain
-from ..core.ports import Drawable, Environment, Playback
-from ..core.provenance import GIVEN
-from ..core.recording import Recording
-from ..core.values import JSON
-from ..domains import load, require_installed
+from ...core.errors import UsageError, unknown
+from ...core.extras import explain
+from ...core.ports import Drawable, Environment, Playback
+from ...core.provenance import GIVEN
+from ...core.recording import Recording
+from ...core.values import JSON
+from .. import load, require_installed
 
 PRESETS: Final = ("smoke", "quick", "paper")
 MOST_SEED: Final = 2**63 - 1
