@@ -57,7 +57,7 @@ def crossing_of(
 ) -> dict[str, str]:
     """The variables of the prompt crossover-focus: the others, the way to combine, and where each parent is better.
 
-    The ways that fit are shuffled by the focus's seed and dealt in turn; by older rules they are dealt in their order.
+    The ways that fit are shuffled by the focus's seed and dealt in turn.
     """
     gains = [
         (episode.index, one.fitness - other.fitness)
@@ -66,8 +66,7 @@ def crossing_of(
     both = any(gain > 0 for _, gain in gains) and any(gain < 0 for _, gain in gains)
     holds = [*([EACH_BETTER] if both else []), *([FITTER] if first.fitness != second.fitness else [])]
     ways = suitable(kinds, task, holds)
-    if focus.drawn:
-        _shuffled(ways, focus)
+    _shuffled(ways, focus)
     return {
         "among": among(focus, "crossover"),
         "way": ways[focus.place % len(ways)],

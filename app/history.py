@@ -1,9 +1,10 @@
 """The state of a resumed run from its log. The log is read fact by fact, and the facts do not stay in memory."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from ..core.errors import StoreError
-from ..core.events import RunResumed, RunStarted, RunStopped, StageEntered
+from ..core.errors import StoreError, UsageError
+from ..core.events import RULES, RunResumed, RunStarted, RunStopped, StageEntered
 from ..memory.run_status import RunStatus
 from ..memory.store import Entry, RunStore
 from ..models.budget import PastSpending
@@ -36,6 +37,19 @@ def outline_of(store: RunStore) -> Outline:
         done=any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in facts),
         left=marks[-1].reason if marks and isinstance(marks[-1], RunStopped) else None,
     )
+
+
+def require_same_rules(started: RunStarted, place: Path, what: str) -> None:
+    """Raises UsageError for a run whose keepers decided by other rules than those of this version.
+
+    `what` is what cannot be done, such as "resumed".
+    """
+    if started.rules != RULES:
+        raise UsageError(
+            f"the run {place.name!r} was made by another version of MEMENTO, whose search decides otherwise (rules "
+            f"{started.rules}, here {RULES}): it can be shown and reported, but not {what}; use the version that made "
+            "it"
+        )
 
 
 class PastUse:

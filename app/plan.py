@@ -1,6 +1,5 @@
 """The inputs of a run's decisions, from its settings."""
 
-from ..core.events import RULES
 from ..core.methods import SearchPart, method_named, slots_for
 from ..core.order_ids import CONDITIONS
 from ..core.ports import Domain, has_success
@@ -21,12 +20,11 @@ from .required import twin_of
 
 def plan_of(
     settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None, *,
-    exploits: tuple[Program, ...] = (), rules: int = RULES,
+    exploits: tuple[Program, ...] = (),
 ) -> RunPlan:
     """The plan of the run. Episode e of every candidate has the same seed; the final seeds are different ones.
 
-    Attacks on evaluators begin with the `exploits`. `rules` is the version of the keepers' rules that the run began
-    with.
+    Attacks on evaluators begin with the `exploits`.
     """
     budget = EvaluatorBudget(
         pool=settings.evaluator_pool,
@@ -48,8 +46,8 @@ def plan_of(
             practice=settings.practice_episodes if settings.proposer_turns else 0,
             fresh=FreshPlan(
                 seed=settings.root_seed, confirm=settings.confirm_episodes, choice=settings.choice_episodes,
-                starts=MOST_STARTS if settings.stop_when == "saturated" else 0, sequential=rules >= 7,
-                first=settings.n_roll if rules >= 8 else 0, alike_by_search=rules >= 8,
+                starts=MOST_STARTS if settings.stop_when == "saturated" else 0,
+                first=settings.n_roll,
             ),
         ),
         options=SearchOptions(
@@ -59,12 +57,7 @@ def plan_of(
             lasting_memory=settings.memory_scope != "generation",
             marked_memory=settings.memory_scope == "until-changed",
             macro_focus=settings.macro_focus,
-            late_tuning=rules >= 3,
-            lasting_tuning=rules >= 4,
-            compared_tuning=rules >= 6,
-            proven_tuning=rules >= 7,
-            latest_of_equals=rules >= 5 and settings.model != "offline",
-            varied_crossovers=rules >= 7,
+            latest_of_equals=settings.model != "offline",
             islands=settings.islands,
             dealing=settings.island_dealing,
             front=settings.partners == "front",
@@ -81,7 +74,6 @@ def plan_of(
         ) if settings.evaluator_attacks else None,
         reference=domain.reference_evaluator(),
         conditions=CONDITIONS if settings.robust == "on" else (),
-        refuses_dead=rules >= 2,
     )
 
 

@@ -34,7 +34,7 @@ from ..settings import Settings
 from ..settings.what_if import asking_settings, changed_settings
 from .budgets import require_usable
 from .given_files import read_prompts
-from .history import Outline, outline_of
+from .history import Outline, outline_of, require_same_rules
 from .plan import plan_of
 from .required import trusted_settings
 from .session import keeper_of
@@ -117,6 +117,7 @@ def state_before(
     """
     with RunStore.read(folder) as store:
         outline = outline_of(store)
+        require_same_rules(outline.started, folder, "repeated from the state before a proposal")
         recorded = trusted_settings(
             folder, outline.started.settings, outline.settings, trusted=trusted, models=False
         )
@@ -172,21 +173,18 @@ def _order_before(
     shows_less = recorded.memory_detail == "full" and settings.memory_detail != "full"
     detail = "full" if shows_less else settings.memory_detail
     shown = {key: getattr(settings, key) for key in ("memory_scope", "macro_focus", "partners")}
-    rules = recorded.model_copy(update={**shown, "memory_detail": detail})
+    shown_by = recorded.model_copy(update={**shown, "memory_detail": detail})
     started = outline.started
     keeper = OrderBefore(
         keeper_of(
-            plan_of(
-                rules, domain, started.initial, started.evaluator, exploits=started.exploits, rules=started.rules
-            ),
-            rules, domain,
+            plan_of(shown_by, domain, started.initial, started.evaluator, exploits=started.exploits), shown_by, domain
         ),
         candidate,
     )
     try:
         Replay(keeper).replay(past)
     except StoreError:
-        if rules == recorded:
+        if shown_by == recorded:
             raise
     if keeper.order is None or keeper.known.evaluator is None:
         raise UsageError(

@@ -12,7 +12,7 @@ from ..agents.fitting import recorded_limits
 from ..agents.hints import RecordedHints, recorded_hints
 from ..agents.tools import Answered, recorded_answers
 from ..core.errors import StoreError, UsageError
-from ..core.events import RULES, Fact, RunStarted, StageEntered
+from ..core.events import Fact, RunStarted, StageEntered
 from ..core.files import read_bounded, replace_file, unpacked
 from ..core.values import JSON, CallTimes, Program, PromptText
 from ..memory.codec import Blob, decode, encode, references, revive
@@ -21,6 +21,7 @@ from ..memory.runs import find_run
 from ..memory.store import RunStore
 from ..models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
+from .history import require_same_rules
 from .required import trusted_settings
 
 # The facts that a replay needs as one small file: JSON compressed with xz, in which each text is there once.
@@ -171,7 +172,6 @@ class RecordedRun:
     initial: Program | None = None
     evaluator: Program | None = None
     tape: Tape | None = None                # None if nothing is replayed
-    rules: int = RULES
     exploits: tuple[Program, ...] = ()
     prompts: tuple[PromptText, ...] = ()
     hints: RecordedHints | None = None
@@ -185,19 +185,21 @@ NOTHING_RECORDED = RecordedRun()
 """The inputs of a run that replays none."""
 
 
-def read_recorded(place: Path) -> RecordedRun:
+def read_recorded(place: Path, *, exact: bool = True) -> RecordedRun:
     """The finished run in this folder or file of a tape; nothing that its settings name is imported or started.
 
-    Raises UsageError for one that is not done, since its tape would end early.
+    Raises UsageError for one that is not done, since its tape would end early, and for an `exact` replay of one whose
+    search decided by other rules.
     """
     facts = recorded_facts(place)
     started = require_done(facts, place)
+    if exact:
+        require_same_rules(started, place, "replayed exactly, only with --replay-loosely")
     recorded = recorded_settings(started.settings)
     return RecordedRun(
         initial=started.initial,
         evaluator=started.evaluator,
         tape=tape_of(facts),
-        rules=started.rules,
         prompts=started.prompts,
         exploits=started.exploits,
         hints=recorded_hints(facts),

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.events import RunResumed, RunStarted
+from ..core.events import RULES, RunResumed, RunStarted
 from ..core.ports import Display, Domain
 from ..core.seeds import new_salt
 from ..core.values import JSON, Program
@@ -27,7 +27,7 @@ from .attacking import read_exploits
 from .budgets import balance_of, require_usable
 from .cluster import Cluster, machines
 from .given_files import read_evaluator, read_initial, read_prompts
-from .history import Outline, outline_of, past_use
+from .history import Outline, outline_of, past_use, require_same_rules
 from .replay import NOTHING_RECORDED, RecordedRun, read_recorded
 from .required import refuse_the_blind, require_drawing, require_sight, require_twin, trusted_settings, warn_of_lost
 from .results import RunResult, result_of
@@ -80,7 +80,7 @@ async def run(
         with RunStore.create(folder, clock=clock) as store:
             started = RunStarted(
                 settings=settings.as_json(), versions=versions(), sandbox=where.layers, initial=initial,
-                evaluator=evaluator, prompts=prompts, exploits=exploits, rules=recorded.rules,
+                evaluator=evaluator, prompts=prompts, exploits=exploits, rules=RULES,
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, machines=where,
@@ -117,6 +117,7 @@ async def resume(
         _refuse_budgets_without_effect(before, budgets or {}, folder)
         if before.done:
             return result_of(store, status="done")
+        require_same_rules(before.started, folder, "resumed")
         settings = with_budgets(before.settings, dict(budgets or {}))
         settings = trusted_settings(
             folder, before.started.settings, settings, trusted=trusted, models=settings.replay is None
@@ -171,7 +172,9 @@ def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON],
 
 def _recorded(settings: Settings) -> RecordedRun:
     """The run whose replies are repeated, if this one is a replay."""
-    return NOTHING_RECORDED if settings.replay is None else read_recorded(Path(settings.replay))
+    if settings.replay is None:
+        return NOTHING_RECORDED
+    return read_recorded(Path(settings.replay), exact=not settings.replay_loosely)
 
 
 def _given_programs(

@@ -253,7 +253,6 @@ class Session:
         started = work.started
         plan = plan_of(
             work.settings, work.domain, started.initial, started.evaluator, exploits=started.exploits,
-            rules=started.rules,
         )
         known = unusable_answers(self._store, self._use.spending.asked_again())
         models = work.models.within(ledger).continued(known)

@@ -280,7 +280,6 @@ class Focus:
     seed: int  # from the run's seed and the generation
     place: int
     of: int  # such proposals of the generation
-    drawn: bool = True  # the ways of crossovers are drawn, too; not by rules of version 1 to 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,8 +67,7 @@ def seen_in(fact: Fact) -> Mapping[str, Seen]:
 def more_of(known: Seen | None, new: Seen) -> Seen:
     """The record with more episodes; of equal ones the new one.
 
-    A record grows along one stream of episodes, so the longer one holds the shorter one. By rules of version 1 to 6
-    each generation has another stream, and the longest is one of them.
+    A record grows along one stream of episodes, so the longer one holds the shorter one.
     """
     return new if known is None or new.episodes >= known.episodes else known
 

@@ -26,7 +26,6 @@
     tried             the lineage of a candidate, and what was tried and did not stay
     tuning            one slot of the tuning branch: an optimiser tries other constants; what proves better is proposed
     tuning_branch     the slots of a generation that tune constants, and what becomes of what they find
-    tuning_older      a tuning by the rules of version 1 to 6, by which recorded runs go on
     tuning_search     the optimisers of a tuning: they ask for points in the unit cube and learn the fitness of each
     tuning_values     the values of a program's constants in a tuning: as points, and for a later tuning
     what_if           what if: further draws of one recorded proposal, each rolled out on the episodes of its parents

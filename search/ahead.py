@@ -75,7 +75,7 @@ def _key(roll: Roll) -> Key:
 
 
 def _of(search: SearchState, generations: int) -> Iterator[Roll]:
-    if search.over or not search.trials.plan.fresh.sequential:
+    if search.over:
         return
     if isinstance(search, IslandSearch) and search.meeting is None:
         for island in search.islands:
@@ -168,7 +168,7 @@ def _further_starts(search: SearchState, starts: FreshStarts) -> Iterator[Roll]:
 def _rolls(search: SearchState, programs: Mapping[str, CandidateState], length: int) -> Iterator[Roll]:
     """The episodes that these programs lack of the first `length` fresh ones."""
     plan = search.trials.plan
-    _, orders = rolled(plan, stream_of(plan.fresh, search.generation), search.records, programs, length)
+    _, orders = rolled(plan, stream_of(plan.fresh), search.records, programs, length)
     yield from (order for order in orders if isinstance(order, Roll))
 
 

@@ -31,11 +31,9 @@ Stream = Callable[[int], int]
 """The seed of each fresh episode."""
 
 
-def stream_of(fresh: FreshPlan, generation: int) -> Stream:
-    """The run's stream; by older rules every generation has another one."""
-    if fresh.sequential:
-        return lambda index: derive_seed(fresh.seed, "fresh", index)
-    return lambda index: derive_seed(fresh.seed, "confirm", generation, index)
+def stream_of(fresh: FreshPlan) -> Stream:
+    """The run's stream."""
+    return lambda index: derive_seed(fresh.seed, "fresh", index)
 
 
 def numbers_of(fresh: FreshPlan, length: int) -> tuple[int, ...]:
@@ -155,20 +153,17 @@ class Challenge:
         return {str(order_ids.confirmation(generation, who, island=island)): one for who, one in met.items()}
 
 
-def judged(challenge: Challenge, records: Records, generation: int, fresh: FreshPlan) -> EliteConfirmed | None:
+def judged(challenge: Challenge, records: Records, generation: int) -> EliteConfirmed | None:
     """The result at the look under way; None if the challenge goes on.
 
     Where no pair differs, fresh episodes say nothing against the candidate, and the search's decide, among which may be
-    a start that the elite fails (rules 8). By the rules of version 1 to 6 there is one look, and the candidate wins if
-    its mean f_e is not below the elite's.
+    a start that the elite fails.
     """
     new, old = (fitnesses(records, one, challenge.length) for one in (challenge.candidate, challenge.elite))
     means = math.fsum(new) / len(new), math.fsum(old) / len(old)
     won, chance = verdict([a - b for a, b in zip(new, old, strict=True)], challenge.looks)
-    if fresh.alike_by_search and new == old:
+    if new == old:
         won = challenge.candidate.fitness > challenge.elite.fitness
-    if not fresh.sequential:
-        won, chance = means[0] >= means[1], None
     if records[challenge.candidate.program.text].fault is not None:
         won = False  # it never started
     if won is None:
@@ -288,13 +283,8 @@ def failed_starts(starts: FreshStarts) -> tuple[int, ...]:
 
 
 def joined_numbers(plan: RolloutPlan, places: Sequence[int]) -> tuple[int, ...]:
-    """The numbers that these starts have among the search's episodes: their own, which make them what they are.
-
-    By older rules they are those after the episodes that there are.
-    """
-    if plan.fresh.first:
-        return tuple(plan.fresh.first + place for place in places)
-    return tuple(range(len(plan.seeds), len(plan.seeds) + len(places)))
+    """The numbers that these starts have among the search's episodes: their own, which make them what they are."""
+    return tuple(plan.fresh.first + place for place in places)
 
 
 def with_starts(starts: FreshStarts, places: Sequence[int], plan: RolloutPlan) -> CandidateState:

@@ -10,7 +10,6 @@ from ..core.keeper import Decision
 from ..core.values import CandidateState
 from .fresh import (
     FEWEST,
-    NO_RECORDS,
     STARTS,
     Challenge,
     Choice,
@@ -82,12 +81,12 @@ def elect(keeper: Adopts[S], state: S, elite: CandidateState, others: Iterable[C
         state = replace(state, contenders=kept(state, (elite, *others)))
     if not plan.confirm or elite.id == state.elite.id:
         return _elected(keeper, state, elite)
-    if plan.sequential and elite.program == state.elite.program:
+    if elite.program == state.elite.program:
         return _elected(keeper, state, state.elite)  # the same program: there is nothing to compare
-    looks = looks_of(plan.confirm) if plan.sequential else (plan.confirm,)
-    records = state.records if plan.sequential else NO_RECORDS
-    challenge = Challenge(candidate=elite, elite=state.elite, trials=state.trials, looks=looks)
-    return _challenge(keeper, replace(state, records=records), challenge)
+    challenge = Challenge(
+        candidate=elite, elite=state.elite, trials=state.trials, looks=looks_of(plan.confirm)
+    )
+    return _challenge(keeper, state, challenge)
 
 
 def follow_meeting(keeper: Adopts[S], state: S, fact: Fact) -> Decision[S]:
@@ -129,13 +128,13 @@ def _rolling(keeper: Adopts[S], state: S, meeting: Meeting, orders: tuple[Order,
 def _challenge(keeper: Adopts[S], state: S, challenge: Challenge) -> Decision[S]:
     """Roll out what this look lacks."""
     plan = state.trials.plan
-    stream = stream_of(plan.fresh, state.generation)
-    trials, orders = rolled(plan, stream, state.records, challenge.names(state.generation), challenge.length)
+    names = challenge.names(state.generation)
+    trials, orders = rolled(plan, stream_of(plan.fresh), state.records, names, challenge.length)
     return _rolling(keeper, state, replace(challenge, trials=trials), orders)
 
 
 def _judge(keeper: Adopts[S], state: S, challenge: Challenge) -> Decision[S]:
-    verdict = judged(challenge, state.records, state.generation, state.trials.plan.fresh)
+    verdict = judged(challenge, state.records, state.generation)
     if verdict is None:
         return _challenge(keeper, state, replace(challenge, look=challenge.look + 1))
     elite = challenge.candidate if verdict.confirmed else challenge.elite
@@ -179,7 +178,7 @@ def _choose(keeper: Adopts[S], state: S, choice: Choice) -> Decision[S]:
 def _roll_choice(keeper: Adopts[S], state: S, choice: Choice) -> Decision[S]:
     """Roll the programs of a choice out on what they lack of its episodes."""
     plan = state.trials.plan
-    trials, orders = rolled(plan, stream_of(plan.fresh, 0), state.records, choice.names(), choice.length)
+    trials, orders = rolled(plan, stream_of(plan.fresh), state.records, choice.names(), choice.length)
     return _rolling(keeper, state, replace(choice, trials=trials, left=choice.left - len(orders)), orders)
 
 
@@ -238,7 +237,7 @@ def _check_starts(keeper: Adopts[S], state: S, starts: FreshStarts) -> Decision[
 
 def kept(state: SearchState, found: Iterable[CandidateState]) -> tuple[CandidateState, ...]:
     """The programs that the final choice may compare: every elite, and the fittest others."""
-    known = {one.id: one for one in (state.elite, *state.contenders, *found) if one.fault is None and one.bound is None}
+    known = {one.id: one for one in (*state.contenders, *found, state.elite) if one.fault is None and one.bound is None}
     ranked = sorted(known.values(), key=lambda one: (-one.fitness, one.generation, one.id))
     return tuple(one for place, one in enumerate(ranked) if place < KEPT or one.id == state.elite.id)
 

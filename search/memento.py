@@ -209,7 +209,7 @@ class EliteKeeper:
 
     def _speculate(self, state: Search, trial: Trial) -> tuple[Search, tuple[Propose, ...]]:
         """Request the next proposal of the chain as if this trial's proposal were rejected."""
-        if not self._speculates or state.climbed + 1 >= self._slots.hill_climb:
+        if not self._speculates or state.climbed + 1 >= state.climbs:
             return state, ()
         order = self._propose(state, Operator.HILL_CLIMB, state.climbed + 1)
         presumed = Rejection(summary=trial.summary, candidate=trial.id, fitness_difference=None, reason="presumed")
@@ -265,7 +265,7 @@ class EliteKeeper:
         )
         state = replace(state, requested=frozenset(order.id for order in orders))
         if orders or tunes:
-            late = self._options.late_tuning and tunes > 1 and crosses > 0
+            late = tunes > 1 and crosses > 0
             state = replace(state, late_episodes=episodes if late else 0)
             return self._tuning.begin(Decision(state=state, orders=orders), state.early, state.elite, episodes)
         # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
@@ -279,8 +279,7 @@ class EliteKeeper:
         return replace(ended, facts=(*begun.facts, *ended.facts))
 
     def _begin_crossover(self, state: Search) -> Decision[Search]:
-        options, measured = self._options, self._plan.episodes is not None
-        pair = crossing_pair(state, front=options.front, varied=options.varied_crossovers, measured=measured)
+        pair = crossing_pair(state, front=self._options.front, measured=self._plan.episodes is not None)
         state = replace(state, crossing=True, pair=pair)
         orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(len(state.crosses)))
         requested = state.requested | {order.id for order in orders}
@@ -297,7 +296,7 @@ class EliteKeeper:
 
     def _end_generation(self, state: Search) -> Decision[Search]:
         found = outputs(state, measured=self._plan.episodes is not None)
-        if self._plan.episodes is not None and self._options.varied_crossovers:
+        if self._plan.episodes is not None:
             state = replace(state, others=remembered(state, (state.elite, *found)))
         return elect(self, state, select_elite(state), found)
 

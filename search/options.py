@@ -35,17 +35,12 @@ class SearchOptions:
     `seed` is the run's seed, for methods that draw. With `speculation` the next hill-climb proposal is requested
     while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected, and what was
     tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
-    `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover. `late_tuning`:
-    the last of two or more tunings begins with crossover; not by rules of version 1 and 2. `lasting_tuning`: CMA-ES
-    goes on in later generations; not by rules of version 1 to 3. `compared_tuning`: a long tuning takes the episodes in
-    turn and compares its best values; not by rules of version 1 to 5. `proven_tuning`: a tuning proposes what beat its
-    parent on fresh episodes, or declines; not by rules of version 1 to 6, and with it `compared_tuning` has no effect.
-    `latest_of_equals`: of equal results of a calibration the latest is kept; not by rules of version 1 to 4.
-    `varied_crossovers`: their ways are drawn, and their parents differ in structure where they can; not by rules of
-    version 1 to 6. `islands` and `dealing`: see search/islands.py. `front`: the second parent of crossovers comes from
-    the best programs of single episodes where the branches end with one program. `marked_memory`: prompts name what has
-    changed of the parts of a program that a rejected edit touched; needs `lasting_memory`. `evaluator_every`: after
-    this many generations another evaluator may take over, see search/moving.py; 0: never.
+    `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover.
+    `latest_of_equals`: of equal results of a calibration the latest is kept. `islands` and `dealing`: see
+    search/islands.py. `front`: the second parent of crossovers comes from the best programs of single episodes where
+    the branches end with one program. `marked_memory`: prompts name what has changed of the parts of a program that a
+    rejected edit touched; needs `lasting_memory`. `evaluator_every`: after this many generations another evaluator may
+    take over, see search/moving.py; 0: never.
     """
 
     seed: int = 0
@@ -53,12 +48,7 @@ class SearchOptions:
     full_memory: bool = False
     lasting_memory: bool = False
     macro_focus: bool = False
-    late_tuning: bool = True
-    lasting_tuning: bool = True
-    compared_tuning: bool = True
-    proven_tuning: bool = True
     latest_of_equals: bool = True
-    varied_crossovers: bool = True
     islands: int = 1
     dealing: Dealing = "equal"
     front: bool = False
@@ -70,7 +60,7 @@ class SearchOptions:
         if not self.macro_focus:
             return None
         seed = derive_seed(self.seed, "focus", generation)
-        return Focus(seed=seed, place=place, of=of, drawn=self.varied_crossovers)
+        return Focus(seed=seed, place=place, of=of)
 
 
 PLAIN = SearchOptions()

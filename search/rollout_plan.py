@@ -9,22 +9,15 @@ from ..core.values import Program
 class FreshPlan:
     """The fresh episodes of a search: pairs of a challenge, episodes of the last choice, starts of a perfect elite.
 
-    0 is none of them, as in the paper. Their seeds derive from `seed`. By rules of version 1 to 6 a challenge is not
-    `sequential`: all its episodes are rolled out, and each generation has others.
-
-    `first` is the number of their first episode in its environment: after those of the search, since the number, too,
-    decides what an episode is, such as its kitchen. By rules of version 1 to 7 it is 0, so that a start on which a
-    program failed was another episode, in such an environment, once it was one of the search's. By the same rules a
-    challenger that does as the elite in every pair loses; with `alike_by_search` the search's episodes decide.
+    0 is none of them, as in the paper. Their seeds derive from `seed`. `first` is the number of their first episode in
+    its environment: after those of the search, since the number, too, decides what an episode is, such as its kitchen.
     """
 
     seed: int = 0
     confirm: int = 0
     choice: int = 0
     starts: int = 0
-    sequential: bool = True
     first: int = 0
-    alike_by_search: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,8 +114,8 @@ def partner(state: Search) -> CandidateState:
     return tuned if tuned.fitness > best.fitness else best
 
 
-def crossing_pair(state: Search, *, front: bool, varied: bool, measured: bool) -> tuple[CandidateState, ...]:
-    """The parents of a generation's crossovers; none by older rules (not `varied`), which take the fittest."""
+def crossing_pair(state: Search, *, front: bool, measured: bool) -> tuple[CandidateState, ...]:
+    """The parents of a generation's crossovers."""
     first, guest = state.current, state.guest or state.rival
     if guest is not None and digest(guest.program) != digest(first.program):
         return first, guest
@@ -123,7 +123,7 @@ def crossing_pair(state: Search, *, front: bool, varied: bool, measured: bool) -
         found = front_partner(state)
         if found is not None:
             return first, found
-    return (first, differing_partner(state, measured=measured)) if varied else ()
+    return first, differing_partner(state, measured=measured)
 
 
 NEAR = 0.9  # of the usual second parent's F: what a program of another structure must have to take its place

@@ -128,7 +128,6 @@ class RunPlan:
     attacks: AttackTerms | None = None  # tested evaluators are attacked, and the chosen one is revised
     reference: Program | None = None  # scores the final measure
     conditions: tuple[str, ...] = ()  # changed ones, under which the final measure is repeated
-    refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
     @property
     def revisions(self) -> EvaluatorBudget:
@@ -199,7 +198,7 @@ class Sequencer:
         """Begin with p_0, given or requested."""
         search = self._plan.search
         keeper = InitialKeeper(
-            given=self._plan.initial, seeds=search.seeds, refuses_dead=self._plan.refuses_dead,
+            given=self._plan.initial, seeds=search.seeds,
             has_success=search.has_success, episodes=search.episodes, fitness=search.fitness,
         )
         return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline, ended.ordered))

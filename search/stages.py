@@ -49,17 +49,15 @@ class Initial:
 class InitialKeeper:
     """Settles p_0: the given program, or the model's first program that does something in some episode.
 
-    Without `refuses_dead`, as in the runs of older versions, it is enough that the program can start. `fitness` says
-    what f_e will measure, "" where the evaluator is not known yet.
+    `fitness` says what f_e will measure, "" where the evaluator is not known yet.
     """
 
     def __init__(
-        self, *, given: Program | None, seeds: tuple[int, ...], refuses_dead: bool = True, has_success: bool = True,
+        self, *, given: Program | None, seeds: tuple[int, ...], has_success: bool = True,
         episodes: int | None = None, fitness: str = "",
     ) -> None:
         self._fitness = fitness
         self._given = given
-        self._refuses_dead = refuses_dead
         self._plan = RolloutPlan(
             split="search", seeds=seeds, evaluator=None, has_success=has_success, episodes=episodes
         )
@@ -108,7 +106,7 @@ class InitialKeeper:
         if not step.settled:
             return Decision(state=state, orders=step.orders)
         (candidate,) = step.settled
-        fault = candidate.fault or (why_dead(candidate.episodes) if self._refuses_dead else None)
+        fault = candidate.fault or why_dead(candidate.episodes)
         if fault is not None:
             return self._retry(state, fault, candidate.summary)
         chosen = InitialChosen(order=candidate.id, program=candidate.program)

@@ -12,7 +12,6 @@ The best of many values on one episode is also the luckiest: a gait that falls o
 that fails on one start of four passes the twelve fresh episodes of finals and duel in one case of thirty.
 
 A slot with too few episodes for its number of constants declines. Episodes that it does not use are for a later tuning.
-Recorded runs of older rules go on by `tuning_older`.
 """
 
 from collections.abc import Mapping, Sequence

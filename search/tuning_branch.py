@@ -13,13 +13,12 @@ from ..core.keeper import Decision
 from ..core.methods import is_tuned
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, Operator, Program
-from . import tuning, tuning_older
+from . import tuning
 from .meetings import followed
 from .options import GenerationBudget, SearchOptions
-from .rollout_plan import RolloutPlan
 from .selection import Search
 from .trials import Trial, chained, derived, failed
-from .tuning_values import Learned, TuningUnderWay
+from .tuning_values import TuningUnderWay
 
 
 class TuningBranch:
@@ -51,26 +50,14 @@ class TuningBranch:
         for slot in slots:
             name = self._name(generation, slot)
             seed = derive_seed(self._options.seed, "tune", generation, slot)
-            after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
-            found = self._begun(name, parent, decision.state.trials.plan, episodes, seed, after)
+            after = decision.state.learned.get(slot)
+            found = tuning.begun(name, parent, decision.state.trials.plan, episodes=episodes, seed=seed, after=after)
             if isinstance(found, Fault):
                 onward = self._untuned(decision.state, parent, slot, found, episodes)
             else:
                 onward = self._go_on(decision.state, *found)
             decision = chained(decision, onward)
         return decision
-
-    def _begun(
-        self, slot: str, parent: CandidateState, plan: RolloutPlan, episodes: int, seed: int,
-        after: Learned | None,
-    ) -> tuple[TuningUnderWay, tuple[TryConstants, ...]] | Fault:
-        """Begin one slot by the rules of the run."""
-        if self._options.proven_tuning:
-            return tuning.begun(slot, parent, plan, episodes=episodes, seed=seed, after=after)
-        return tuning_older.begun(
-            slot, parent, plan, episodes=episodes, seed=seed, after=after,
-            compares=self._options.compared_tuning,
-        )
 
     def _untuned(
         self, state: Search, parent: CandidateState, slot: int, fault: Fault, spare: int

@@ -1,6 +1,6 @@
 """The values of a program's constants in a tuning: as points, as words, and as what a later tuning goes on from. Pure.
 
-All rules of a tuning share it; those of new runs are in `tuning`, those of recorded ones in `tuning_older`.
+The rules of a tuning are in `tuning`.
 """
 
 import math
@@ -29,7 +29,7 @@ class Learned:
 
 
 class TuningUnderWay(Protocol):
-    """A slot of the tuning branch between two facts, whatever its rules."""
+    """A slot of the tuning branch between two facts."""
 
     @property
     def id(self) -> str:

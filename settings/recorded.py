@@ -1,4 +1,4 @@
-"""The settings of a recorded run: a setting that its log lacks has the value that the older version acted on."""
+"""The settings of a recorded run."""
 
 from collections.abc import Mapping
 
@@ -9,20 +9,14 @@ from ..core.text import one_line
 from ..core.values import JSON
 from .model import Settings
 
-BEFORE: Mapping[str, JSON] = {
-    "evaluator_tests": "off", "feedback": "metrics", "judge_reasons": False, "macro_focus": False,
-    "memory_detail": "summary", "probes": "off", "repairs": 0, "reply": "whole", "roll_ahead": "off",
-}
-"""What runs did before a setting existed, where that differs from the setting's default."""
-
 
 def recorded_settings(values: Mapping[str, JSON]) -> Settings:
-    """The settings in the first fact of a run, of this version or an older one; their provenance is unknown.
+    """The settings in the first fact of a run, of any version; their provenance is unknown.
 
     Raises StoreError for a setting that this version does not know.
     """
     try:
-        return Settings.model_validate({**BEFORE, **values})
+        return Settings.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key, found = ".".join(str(part) for part in first["loc"]), one_line(repr(first["input"]), 80)

@@ -8,16 +8,11 @@ from ..order_ids import SCORE
 from ..values import JSON, Episode, Program, PromptText, Score
 from .base import Fact, Order, without_node
 
-RULES = 8
-"""The version of the keepers' rules in new runs. A recorded run continues by its own version.
+RULES = 9
+"""The version of what keepers decide from the same facts; a change of decisions raises it.
 
-2: a first policy that does nothing in any episode is requested again.
-3: the last of two or more tunings of a generation begins with crossover.
-4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
-5: of equal results of a calibration by a model, the given constants apart, the latest is kept.
-6: a long tuning by CMA-ES takes the search's episodes in turn, and compares the best values on further ones.
-7: a challenger of the elite meets it on a common stream of fresh episodes until a paired test decides; a tuning
-   proposes only what beat its parent on fresh episodes, and declines where its constants need more episodes.
+The log of another version can be shown, reported and rendered. It cannot be resumed or replayed exactly, since the
+keepers of this version would decide otherwise. To continue older logs is a promise from the first published release on.
 """
 
 
@@ -34,7 +29,7 @@ class RunStarted(Fact):
     evaluator: Program | None = None         # the text of a given E*
     prompts: tuple[PromptText, ...] = ()     # the user's own; a resumed run and a replay use these texts
     exploits: tuple[Program, ...] = ()       # the user's own, with which attacks begin; kept as prompts are
-    rules: int = 1                           # the version of the keepers' rules (RULES); 1 in older logs
+    rules: int = 1                           # RULES of the version that wrote the log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,8 +89,6 @@ def test_the_only_crossover_of_each_generation_draws_its_way() -> None:
     worse = replace(first, fitness=0.1)
     drawn = [crossing_of(Focus(seed=seed, place=0, of=1), first, worse, WAYS) for seed in range(40)]
     assert {each["way"] for each in drawn} == set(suitable(WAYS, "arm", ["F differs"]))
-    older = [crossing_of(Focus(seed=seed, place=0, of=1, drawn=False), first, worse, WAYS) for seed in range(9)]
-    assert len({each["way"] for each in older}) == 1
 
 
 def test_foci_fit_the_kind_of_task() -> None:

@@ -126,9 +126,6 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
     "turns, critic and gate": lambda: Conversing(Criticising(Gated(Sequencer(PLAN), GATE)), TERMS),
     "tuning": lambda: Sequencer(replace(PLAN, slots=TUNED)),
     "tuning that declines first": lambda: Sequencer(replace(PLAN, slots=replace(TUNED, tune_episodes=24))),
-    "tuning by older rules": lambda: Sequencer(
-        replace(PLAN, slots=replace(TUNED, tune_episodes=9), options=SearchOptions(proven_tuning=False))
-    ),
     "judges, probes and critic": lambda: Criticising(
         Sequencer(replace(
             PLAN, search=replace(PLAN.search, evaluator=None), evaluator_budget=JUDGED, probe_seed=7

@@ -127,9 +127,8 @@ def test_further_starts_of_a_perfect_elite_are_expected() -> None:
     assert all({key(roll) for roll in met} <= keys for keys, met in later)
 
 
-def test_nothing_is_expected_without_fresh_episodes_before_the_search_or_by_older_rules() -> None:
-    for fresh in (FreshPlan(seed=7), FreshPlan(seed=7, confirm=2, sequential=False)):
-        assert not any(keys for keys, _ in watched(fresh, Skilled(2)).turns)
+def test_nothing_is_expected_without_fresh_episodes_or_before_the_search() -> None:
+    assert not any(keys for keys, _ in watched(FreshPlan(seed=7), Skilled(2)).turns)
     keeper = Sequencer(RunPlan(
         method=KEEPERS["memento"], slots=GenerationBudget(generations=1, hill_climb=1, macro=0, crossover=0),
         search=RolloutPlan(split="search", seeds=(1,), evaluator=Program("E*"), fresh=FULL), final_seeds=(),

@@ -169,19 +169,17 @@ def test_a_search_ends_where_a_perfect_elite_is_perfect_on_fresh_starts() -> Non
     assert len(found(log, SearchEnded)) == 1
 
 
-@pytest.mark.parametrize("first", [0, 3])
-def test_a_start_on_which_a_perfect_elite_fails_joins_the_episodes_of_all_later_candidates(first: int) -> None:
-    """As the same episode: its seed and its number, which chooses a kitchen. By older rules (0) the number changed."""
+def test_a_start_on_which_a_perfect_elite_fails_joins_the_episodes_of_all_later_candidates() -> None:
+    """As the same episode: its seed and its number, which chooses a kitchen."""
     bad = derive_seed(7, "starts", 11)
-    log = log_of(plan(FreshPlan(seed=7, starts=20, first=first)), Perfect(1, fails_on={bad}))
+    log = log_of(plan(FreshPlan(seed=7, starts=20, first=3)), Perfect(1, fails_on={bad}))
     (checked,) = found(log, SaturationChecked)
-    assert (checked.candidate, checked.episodes, checked.joined) == ("init/0", 16, (first + 11,))
+    assert (checked.candidate, checked.episodes, checked.joined) == ("init/0", 16, (14,))
     assert checked.fitness == (1 + 1 + 1 + 0.25) / 4
     rolled = {(fact.order, fact.episode.index, fact.episode.seed) for fact in found(log, EpisodeEnded)}
-    number = 14 if first else 3
-    assert (f"starts/g0/e{first + 11}", first + 11, bad) in rolled
+    assert ("starts/g0/e14", 14, bad) in rolled
     assert {each for each in rolled if (each[0] or "").startswith("g1/macro/0/")} == {
-        *((f"g1/macro/0/e{place}", place, 11 + place) for place in range(3)), (f"g1/macro/0/e{number}", number, bad),
+        *((f"g1/macro/0/e{place}", place, 11 + place) for place in range(3)), ("g1/macro/0/e14", 14, bad),
     }
 
 
@@ -197,14 +195,13 @@ class FirstFails(Perfect):
         return super().fitness(program, seed) if program.text == self.first else 1.0
 
 
-@pytest.mark.parametrize("alike_by_search", [False, True])
-def test_where_fresh_pairs_are_alike_a_start_that_the_elite_fails_decides(alike_by_search: bool) -> None:
-    fresh = FreshPlan(seed=7, starts=20, confirm=6, first=3, alike_by_search=alike_by_search)
+def test_where_fresh_pairs_are_alike_a_start_that_the_elite_fails_decides() -> None:
+    fresh = FreshPlan(seed=7, starts=20, confirm=6, first=3)
     log = log_of(plan(fresh), FirstFails(1, fails_on={derive_seed(7, "starts", 11)}))
     decided, *_ = found(log, EliteConfirmed)
     assert (decided.elite, decided.episodes, decided.chance) == ("init/0", 6, 1.0)
     assert decided.candidate_fitness == decided.elite_fitness == 1.0
-    assert decided.confirmed is alike_by_search
+    assert decided.confirmed
 
 
 def test_without_it_a_perfect_elite_is_searched_on() -> None:

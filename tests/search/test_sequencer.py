@@ -239,8 +239,6 @@ def test_a_policy_that_does_nothing_in_any_episode_is_not_p0(fault: Fault | None
     assert of(log, InitialChosen)[0].program == Program("program init/1")
     with pytest.raises(SearchError, match=f"the given initial policy does not work: .*{why}"):
         run(replace(PLAN, initial=Program("mine")), Dead(1, failure_rate=0.0))
-    older = run(replace(PLAN, refuses_dead=False), Dead(1, failure_rate=0.0))
-    assert of(older, InitialChosen)[0].program == Program("program init/0")
 
 
 def test_no_valid_evaluator_in_the_first_pool_is_an_error() -> None:
