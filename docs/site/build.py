@@ -1,7 +1,8 @@
 """Builds the documentation site: `python docs/site/build.py`, with `docs/site/requirements.txt`.
 
 The documents stay where people read them in the repository. A copy in `.site/docs` has the root's documents next to
-those of `docs/`, with the links between them changed. The site is `.site/site`, with `llms.txt`, an index for programs.
+those of `docs/`, with the links between them changed, and the pages that the code writes: the help of every command and
+all settings. The site is `.site/site`, with `llms.txt`, an index for programs.
 """
 
 import re
@@ -17,6 +18,8 @@ HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "zensical.toml"
 FROM_ROOT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE")
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
+# What the documents name where the site has a page that the code writes.
+MADE = {"`memento COMMAND --help`": "commands.md", "`memento settings`": "settings.md"}
 DOCUMENTED = (".", "api", "app", "core")     # the packages whose docstrings the reference shows
 BUILD_S = 120
 
@@ -42,7 +45,10 @@ def with_links_of_the_site(text: str, path: Path, places: dict[Path, str]) -> st
         up = "../" * len(own.parent.parts)
         return f"{found[1]}{up}{there.as_posix()}{found[3]}"
 
-    return LINK.sub(changed, text)
+    text = LINK.sub(changed, text)
+    for words, page in MADE.items():
+        text = text.replace(words, f"[{words}]({'../' * len(own.parent.parts)}{page})")
+    return text
 
 
 def landing(text: str) -> str:
@@ -76,6 +82,13 @@ def _first_sentence(text: str) -> str:
     return " ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", prose[0]).split()).rstrip(":") if prose else ""
 
 
+def write_made_pages(folder: Path) -> None:
+    """Write the pages that the code makes, by the checkout's Python (the launcher installs it)."""
+    subprocess.run([ROOT / "memento", "--version"], check=True, stdout=subprocess.DEVNULL)
+    command = [ROOT / ".venv" / "bin" / "python", HERE / "reference.py", folder]
+    subprocess.run(command, timeout=BUILD_S, check=True)
+
+
 def stage(folder: Path) -> None:
     """Write the documents of the site to `folder`/docs, and what Zensical needs next to them."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -90,6 +103,8 @@ def stage(folder: Path) -> None:
             target.write_text(pages[place], encoding="utf-8")
         else:
             shutil.copyfile(path, target)
+    write_made_pages(folder / "docs")
+    pages |= {name: (folder / "docs" / name).read_text(encoding="utf-8") for name in MADE.values()}
     (folder / "docs" / "llms.txt").write_text(index_for_programs(pages), encoding="utf-8")
     shutil.copyfile(CONFIG, folder / "zensical.toml")
     for package in DOCUMENTED:      # their docstrings are read without an import

@@ -1,39 +1,36 @@
-"""The reference pages docs/commands.md and docs/settings.md from the code: `python docs/site/reference.py` writes them.
+"""The pages "Commands" and "Settings" of the site, from the commands' own help and the declarations of the settings.
 
-A test holds the committed pages to what this makes.
+`reference.py FOLDER` writes both there. It needs the Python that MEMENTO is installed for; `build.py` calls it with
+that of the checkout.
 """
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
-HELP = ROOT / "tests" / "cli" / "golden" / "help"       # the help of every command, which a test holds to the commands
-WIDTH = 118
-HEAD = "Made by `docs/site/reference.py` from the code; a test holds this page to it.\n"
+import typer
+
+WIDTH = 100
 
 
 def commands() -> str:
     """The help of every command, in the order of `memento --help`."""
-    parts = [f"# Commands\n\n{HEAD}\nWhat `--help` prints. [Everyday use](everyday-use.md) explains the usual ones."]
-    for name in _in_order():
-        title = "memento" if name == "memento" else f"memento {name.replace('-', ' ', 1) if _is_below(name) else name}"
-        parts.append(f"## {title}\n\n```text\n{(HELP / f'{name}.txt').read_text(encoding='utf-8').rstrip()}\n```")
+    from memento.cli.commands import commands as all_commands
+
+    parts = ["# Commands\n\nWhat `--help` prints. [Everyday use](everyday-use.md) explains the usual commands."]
+    for title, text in _help_of(typer.main.get_command(all_commands), "memento"):
+        parts.append(f"## {title}\n\n```text\n{text.rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
 
 
-def _in_order() -> list[str]:
-    """`memento`, then its commands as listed there, each with those below it."""
-    listed = (HELP / "memento.txt").read_text(encoding="utf-8").partition("Commands:")[2].split("\n")
-    names = ["memento", *(line.split()[0] for line in listed if line.startswith("  ") and line.split())]
-    kept = {path.stem for path in HELP.iterdir()}
-    below = {name: sorted(each for each in kept if each.startswith(f"{name}-")) for name in names}
-    return [each for name in names for each in ([name] if name in kept else []) + below[name]]
-
-
-def _is_below(name: str) -> bool:
-    return "-" in name
+def _help_of(command: Any, name: str, above: Any = None) -> Iterator[tuple[str, str]]:
+    """The full name of the command and its help; then those of the commands below it."""
+    here = command.make_context(name, [], parent=above, resilient_parsing=True, terminal_width=WIDTH)
+    yield here.command_path, command.get_help(here)
+    for each, below in getattr(command, "commands", {}).items():
+        yield from _help_of(below, each, here)
 
 
 def settings() -> str:
@@ -41,9 +38,9 @@ def settings() -> str:
     from memento.settings.describing import described, in_groups
 
     parts = [
-        f"# Settings\n\n{HEAD}\nA setting is given with `--set NAME=VALUE`, in the file of `--config`, or as"
-        " `MEMENTO_NAME` in the environment.\n[Everyday use](everyday-use.md) says which of these is used. `memento"
-        " settings NAME` prints one;\n`memento domains DOMAIN` has the options of a domain."
+        "# Settings\n\nA setting is given with `--set NAME=VALUE`, in the file of `--config`, or as `MEMENTO_NAME` in"
+        " the environment.\n[Everyday use](everyday-use.md) says which of these is used. `memento settings NAME` prints"
+        " one;\n`memento domains DOMAIN` has the options of a domain."
     ]
     for group, rows in in_groups():
         parts.append(f"## {group[:1].upper()}{group[1:]}")
@@ -61,10 +58,13 @@ def _entry(lines: list[str]) -> Iterator[str]:
     yield fill("; ".join(words) + ".", WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
+PAGES = {"commands.md": commands, "settings.md": settings}
+
+
 def main() -> None:
-    """Write both pages."""
-    for name, text in (("commands", commands()), ("settings", settings())):
-        (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
+    """Write both pages to the folder that is given."""
+    for name, page in PAGES.items():
+        (Path(sys.argv[1]) / name).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
