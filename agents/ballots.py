@@ -10,8 +10,7 @@ from ..core.examined import TOLERANCE
 from ..core.metrics import MAX_ENTRIES, NEVER, aggregate
 from ..core.probes import CUT, known_order, violations
 from ..core.programs.program_text import MAX_EVALUATOR, bare
-from ..core.story import aligned
-from ..core.text import bounded, counted, fenced, one_line
+from ..core.text import aligned, bounded, counted, fenced, one_line
 from ..core.values import JSON, Episode, EvaluatorCandidate, Examination, Probe, Program
 
 # Programs next to each other without their common parts: each definition that several share is shown once.

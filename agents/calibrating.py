@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.faults import Fault, FaultKind
-from ..core.ports import Model, Prompts, Reply
-from ..core.programs.constants import Bounds, Constant, calibrated, literal, progress_of, with_values
-from ..core.programs.patch_form import Form
+from ..core.ports import Form, Model, Prompts, Reply
+from ..core.programs.calibration import Bounds, calibrated, progress_of
+from ..core.programs.constants import Constant, literal, with_values
 from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
-from ..core.story import aligned
-from ..core.text import counted, fenced, one_line
+from ..core.text import aligned, counted, fenced, one_line
 from ..core.values import JSON, Brief, Call, CandidateState, Contract, Program
 from .episode_table import metrics_table
 from .feedback import faults_text

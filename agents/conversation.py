@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from ..core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
-from ..core.ports import Prompts, Reply
-from ..core.programs.patch_form import Form
+from ..core.ports import Form, Prompts, Reply
 from ..core.programs.program_text import MAX_FAULT, digest, summary_of
 from ..core.text import bounded, counted, fenced, one_line, two_digits
 from ..core.turns import BUDGET_LEFT, DRAFT, OTHER, PARENT, SUBMIT, Conversation, Draft, Passage, ToolRequest

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..core.metrics import MAX_ENTRIES, NEVER, OMITTED, finite, flat_metrics, mean
-from ..core.story import aligned
-from ..core.text import one_line
+from ..core.text import aligned, one_line
 from ..core.values import JSON, Episode, Score
 
 # Metrics in words: the table of M over the episodes, and the numbers, flags and texts of one episode.

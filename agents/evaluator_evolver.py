@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..core.events import ProposalFailed, ProposalMade, ProposeAttack, ProposeEvaluator
-from ..core.ports import Model, Prompts
-from ..core.programs.patch_form import Form
+from ..core.ports import Form, Model, Prompts
 from ..core.programs.program_text import MAX_EVALUATOR
 from ..core.text import bounded, fenced, one_line
 from ..core.values import Brief, Contract, EvaluatorCandidate, Exploit, FeedbackDetail, Program

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ..core.faults import Fault
 from ..core.metrics import OMITTED, aggregate
 from ..core.programs.marks import MarkedBody, never_ran
-from ..core.story import aligned
-from ..core.text import bounded, counted, fenced, one_line
+from ..core.text import aligned, bounded, counted, fenced, one_line
 from ..core.values import CandidateState, Episode, EvaluatorCandidate, FeedbackDetail, Score
 from .episode_table import REGULAR_ENDS, compare, metrics_lines, metrics_table
 from .stories import said_of_worst, stories

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from ..core.ballot_files import label
 from ..core.errors import ModelError
 from ..core.events import AskedAgain, Judge, VoteCast
+from ..core.labels import label
 from ..core.ports import Ask, Model, Prompts, Reply
 from ..core.seeds import derive_seed
 from ..core.text import one_line

@@ -6,8 +6,7 @@ from functools import partial
 from typing import NotRequired, TypedDict, Unpack
 
 from ..core.events import ProposalMade, Propose
-from ..core.ports import Model, Prompts
-from ..core.programs.patch_form import Form
+from ..core.ports import Form, Model, Prompts
 from ..core.programs.program_text import digest
 from ..core.text import bounded, fenced
 from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, MemoryDetail

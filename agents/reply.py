@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.faults import Fault, FaultKind
-from ..core.ports import THOUGHT_ONLY, UNUSABLE, Reply
-from ..core.programs.patch_form import Form, form_of, named_parent, split_mark
-from ..core.programs.patches import merge
+from ..core.ports import THOUGHT_ONLY, UNUSABLE, Form, Reply
 from ..core.programs.program_text import (
     MAX_FAULT,
     MAX_PROGRAM,
@@ -21,6 +19,8 @@ from ..core.programs.program_text import (
 )
 from ..core.text import one_line
 from ..core.values import Contract, Program
+from .programs.patch_form import form_of, named_parent, split_mark
+from .programs.patches import merge
 
 # Whether a program keeps its contract: the class and its methods, seen from the text alone.
 

@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..core.call_times import judged, practice_under
 from ..core.errors import RecordingLost, RolloutError
 from ..core.evaluator_tests import evaluator_tests_of
 from ..core.events import (
@@ -25,6 +24,7 @@ from ..core.events import (
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, Practice, Prober, ProbeTask, RollTask
 from ..core.probes import Rung, cuts_of, known_order, length_of, rungs_of, sources_of, violations
+from ..core.step_limit import judged, practice_under
 from ..core.values import CallTimes, Episode, EpisodeNotes, Examination, Probe, Program, Score
 
 MOST_AGAIN = 3      # times that a recording is made again for one score

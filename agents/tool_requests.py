@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..core.errors import unknown
-from ..core.ports import Reply
-from ..core.programs.patch_form import Form
+from ..core.ports import Form, Reply
 from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
 from ..core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, SUBMIT, TOOLS, TRY, ToolRequest

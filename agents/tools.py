@@ -21,8 +21,7 @@ from ..core.ports import Computing, Pool
 from ..core.programs.program_text import MAX_FAULT
 from ..core.recording import Array, Recording
 from ..core.recording_file import load_recording, trajectory_path
-from ..core.story import aligned
-from ..core.text import bounded, counted, one_line, two_digits
+from ..core.text import aligned, bounded, counted, one_line, two_digits
 from ..core.turns import HIDDEN, Passage
 from ..core.values import JSON, CallTimes, CandidateState, Contract, Episode, Operator, Program, Score
 from .conversation import MAX_ANSWER

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..core.ballot_files import label
+from ..core.labels import label
 from ..core.ports import Reply
 from ..core.text import one_line
 from ..core.values import JSON, JudgeReason

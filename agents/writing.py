@@ -16,8 +16,7 @@ from ..core.events import (
     TurnTaken,
 )
 from ..core.faults import Fault, FaultKind
-from ..core.ports import Ask, ImageFile, Model, Prompts, Reply
-from ..core.programs.patch_form import Form
+from ..core.ports import Ask, Form, ImageFile, Model, Prompts, Reply
 from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import fenced, one_line
 from ..core.values import Brief, Call, Contract, Document, Program

@@ -7,13 +7,14 @@ from math import fsum
 from pathlib import Path
 
 from ..agents.rollout_agents import scored
-from ..core.call_times import judged, times_of_all
+from ..core.call_times import times_of_all
 from ..core.intervals import mean_interval, share_interval
-from ..core.metrics import mean_return, return_of
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, RollTask, has_success, interpreter_of
 from ..core.provenance import GIVEN
+from ..core.returns import mean_return, return_of
 from ..core.seeds import salted
+from ..core.step_limit import judged
 from ..core.values import Episode, Program, Score
 from ..domains import import_string, require_installed
 from ..domains import load as load_domain

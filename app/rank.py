@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Final
 
 from ..agents.rollout_agents import scored
-from ..core.call_times import judged
 from ..core.errors import UsageError
 from ..core.events import EvaluatorChosen
 from ..core.intervals import ALPHA, mean_interval, share_interval, sign_flip_p_values
-from ..core.metrics import return_of
 from ..core.order_ids import episode_id
 from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of
 from ..core.recording_file import trajectory_path
+from ..core.returns import return_of
 from ..core.seeds import derive_seed, salted
+from ..core.step_limit import judged
 from ..core.text import one_line
 from ..core.values import JSON, Program
 from ..domains import import_string, require_installed

@@ -56,7 +56,7 @@ from ..core.ports import (
     conditions_for,
     shelf_of,
 )
-from ..core.programs.constants import calibrated
+from ..core.programs.calibration import calibrated
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
 from ..domains import load as load_domain

@@ -14,9 +14,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..core.metrics import RETURN
 from ..core.ports import Environment, InvalidAction
 from ..core.recording import Recording
+from ..core.returns import RETURN
 from ..core.values import JSON
 from ..domains import load
 from .settings import TOWERS, BaselineSettings

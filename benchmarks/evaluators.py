@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.rollout_agents import Examiner, ProbeAgent
 from ..app.attacking import EvaluatorAttacker
-from ..core.evaluator_tests import successes_of
+from ..core.evaluator_attacks import successes_of
 from ..core.events import (
     AttackEvaluator,
     EvaluatorHardened,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..core.story import aligned
-from ..core.text import counted, number, one_line, signed
+from ..core.text import aligned, counted, number, one_line, signed
 from . import flags
 from .output import print_json_line, print_text, say
 

@@ -10,8 +10,7 @@ from ..app.cell import CellResult, CellTrial
 from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
 from ..core import text
 from ..core.operators import OPERATORS
-from ..core.story import aligned
-from ..core.text import both, cost, counted, duration, interval_words, one_line, signed
+from ..core.text import aligned, both, cost, counted, duration, interval_words, one_line, signed
 from ..core.values import JSON, Operator
 from ..memory.card import luck_words
 from ..memory.quality import IN_SEARCH, on_episodes

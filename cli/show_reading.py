@@ -10,9 +10,9 @@ from ..core.errors import StoreError, UsageError
 from ..core.events import RunResumed, RunStarted
 from ..core.methods import CALIBRATE
 from ..core.ports import Calibrating
-from ..core.programs.constants import Bounds, calibrated, literal, progress_of
-from ..core.story import aligned
-from ..core.text import number, one_line, version_words
+from ..core.programs.calibration import Bounds, calibrated, progress_of
+from ..core.programs.constants import literal
+from ..core.text import aligned, number, one_line, version_words
 from ..core.values import JSON, Program
 from ..domains import is_ours
 from ..domains import load as load_domain

@@ -6,8 +6,7 @@ from typing import Final
 from ..app.what_if_figures import ArmDifference, ArmRow, DrawRow, StateRow, WhatIfResult
 from ..core.intervals import ALPHA
 from ..core.operators import OPERATORS
-from ..core.story import aligned
-from ..core.text import cost, counted, interval_words, number, one_line, signed
+from ..core.text import aligned, cost, counted, interval_words, number, one_line, signed
 from ..core.values import Operator
 from ..settings.what_if import SHOWN
 

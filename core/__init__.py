@@ -2,19 +2,21 @@
 
     audits          the result of an audit of an evaluator: how often programs please it that do not do the task
     ballot_files    ballots as files in a run's folder, which a person or another program answers
-    call_times      CPU time of a policy's calls: its summary, its words in a prompt, and the limit on it
+    call_times      CPU time of a policy's calls: its summary, and its words in a prompt
     critique        what a critic is shown of a recorded episode, and what it says about it
     errors          what can go wrong with MEMENTO itself, split by who must act
+    evaluator_attacks  attacks on an evaluator: programs that try to please it without doing the task
+    evaluator_choice  what tests decide in a pool of evaluators: which are open to votes, and which lead
     evaluator_tests  tests of evaluators on probes: ladders of known order, invariances, discrimination
     examined        what tests on recordings of known order found of an evaluator
     extras          the extras: optional parts of an installation, the packages that each adds
     faults          why a program, or a reply that should have held one, failed
     files           atomic file replacement (write under another name in the same folder, then rename)
-    generic_story   the story of a recording of any domain: its numbers at 10 points of time
     interpreters    how a module of this package is started under another Python
     intervals       intervals and tests for a few episodes, in plain arithmetic
     invariances     changes of a recording that do not change what happened in it
     keeper          A keeper: the pure decision function of a search method
+    labels          the labels under which a judge sees evaluators
     methods         the search methods: their names, the settings that affect them
     metrics         feedback metrics of many episodes, aggregated to a bounded size: M(p) of the paper
     operators       the names of the operators in ids, headings, lines and tables
@@ -24,9 +26,9 @@
     provenance      where settings came from, which decides whether what they name may be imported or started
     recording       A recorded trajectory τ: arrays over time, the input of an evaluator, which a run stores
     recording_file  recorded trajectories on disk: one npz file of plain arrays per episode, named after its order
+    returns         the return of an episode: the sum of its rewards
     seeds           seeds derived from names, so that a draw depends on its purpose and never on the order of work
-    story_parts     the numbers of a recording over time: which lead every trace of a task, which say most
-    story           the story of an episode: a short table of what happened, and the conditions that the episode had
+    step_limit      the limit on the CPU time of a policy's calls
     text            text for display: foreign text bounded and printable, and numbers in the one format of all outputs
     turns           the turns of a proposal: what a model may do before it submits a program, and what it was answered
     values          the values that travel through MEMENTO: programs, episodes, scores, candidates, rejections

@@ -105,16 +105,3 @@ def _read(place: Path) -> Ballot | None:
         case {"order": str(order), "attempt": int(attempt), "labels": list(labels), "prompt": str(prompt)}:
             return Ballot(order=order, attempt=attempt, labels=tuple(map(str, labels)), prompt=prompt)
     return None
-
-
-# The labels under which a judge sees evaluators; they reveal neither name nor origin.
-
-
-def label(place: int) -> str:
-    """A, B, … Z, AA, AB, … for 0, 1, … 25, 26, 27, …"""
-    text = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        text = chr(ord("A") + rest) + text
-    return text

@@ -5,14 +5,12 @@ model is asked. `core.probes` says which recordings there are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from .audits import HACK
-from .examined import AttackCount, EvaluatorTests, InvarianceResult, LadderResult
+from .examined import EvaluatorTests, InvarianceResult, LadderResult
 from .probes import CUT, known_order, name_of, staged_order
-from .values import Episode, EvaluatorCandidate, Examination, Probe, Score
+from .values import Episode, Probe, Score
 
 STAGED: Final = "certain by how they were made"
 SUCCESSES: Final = "successes above failures"
@@ -78,57 +76,3 @@ def _ranked(name: str, pairs: Sequence[Pair], fitness: Mapping[str, float], *, c
     return LadderResult(
         name=name, certain=certain, pairs=len(gains), inversions=inversions, tau=(right - wrong) / len(gains)
     )
-
-
-# What the tests decide in a pool. Without tests, as in the paper, every valid evaluator is open to the votes.
-
-
-def open_to_votes(pool: Iterable[EvaluatorCandidate]) -> tuple[EvaluatorCandidate, ...]:
-    """The valid evaluators without a flaw; all valid ones if each has one."""
-    valid = tuple(entry for entry in pool if entry.examination.valid)
-    return tuple(entry for entry in valid if not _flaw(entry)) or valid
-
-
-def leading(pool: Iterable[EvaluatorCandidate]) -> tuple[EvaluatorCandidate, ...]:
-    """Of the evaluators that are open to votes, those that the tests rank first: the votes decide among them.
-
-    They invert the fewest certain pairs, and of these no attack is open, unless one is on each.
-    """
-    voted = open_to_votes(pool)
-    first = min((_rank(entry) for entry in voted), default=(0, False))
-    return tuple(entry for entry in voted if _rank(entry) == first)
-
-
-def _flaw(entry: EvaluatorCandidate) -> str:
-    tests = entry.examination.tests
-    return "" if tests is None else tests.flaw
-
-
-def _rank(entry: EvaluatorCandidate) -> tuple[int, bool]:
-    tests = entry.examination.tests
-    return (0, False) if tests is None else (tests.inversions, tests.open_attack)
-
-
-# Attacks: programs that try to please an evaluator without doing the task.
-
-
-def attacked(found: Examination, count: AttackCount) -> Examination:
-    """The examination of a tested evaluator with the result of an attack."""
-    return found if found.tests is None else replace(found, tests=replace(found.tests, attacks=count))
-
-
-def successes_of(episodes: Sequence[Episode], probes: Sequence[Probe], found: Examination) -> Mapping[str, float]:
-    """f_e of the recorded successes, by name: of T_0 and of probes that were neither cut nor changed."""
-    fitness = {name_of(each): score.fitness for each, score in zip(episodes, found.scores, strict=True)}
-    fitness |= {probe.name: score.fitness for probe, score in zip(probes, found.probe_scores, strict=False)}
-    done = [name_of(each) for each in episodes if each.success and each.fault is None]
-    done += [
-        probe.name for probe in probes
-        if probe.episode.success and probe.episode.ended_by != CUT and not probe.invariant
-    ]
-    return {name: fitness[name] for name in done if name in fitness}
-
-
-def bar_of(episodes: Sequence[Episode], probes: Sequence[Probe], found: Examination) -> float:
-    """The f_e from which a program without success is an exploit: 0.9, or what the least success gets."""
-    return min([HACK, *successes_of(episodes, probes, found).values()])

@@ -33,12 +33,9 @@ class Keeper(Protocol[S]):
         """Whether there is nothing left to wait for."""
 
 
-# Tuples whose places are filled one by one: the slots of a generation, the episodes of a trial.
-
-
 T = TypeVar("T")
 
 
 def put(items: tuple[T | None, ...], place: int, item: T) -> tuple[T | None, ...]:
-    """The same tuple with `item` at `place`."""
+    """The same tuple with `item` at `place`: the slots of a generation and the episodes of a trial fill one by one."""
     return (*items[:place], item, *items[place + 1 :])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from .text import one_line
-from .values import JSON, Episode, Score
+from .values import JSON, Score
 
 MAX_ENTRIES = 80  # names in a summary, the entry for omitted ones included
 MAX_NAME = 64  # characters of a name
@@ -147,23 +147,3 @@ def _text(value: JSON) -> str:
         return one_line(json.dumps(value, sort_keys=True), MAX_TEXT)
     except (ValueError, RecursionError):  # an integer with more digits than Python prints; endless nesting
         return "unprintable"
-
-
-# The return of an episode: the sum of its rewards, for tasks that have rewards. It is shown next to F, never used.
-
-
-RETURN = "return"  # in Recording.info and Episode.info
-
-
-def return_of(episode: Episode) -> float | None:
-    """The return that the environment reports; None if the task has no rewards, or a fault cut the episode short."""
-    value = episode.info.get(RETURN)
-    if episode.fault is not None or isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
-
-
-def mean_return(episodes: Iterable[Episode]) -> float | None:
-    """The mean of the known returns; None if there is none."""
-    known = [value for value in map(return_of, episodes) if value is not None]
-    return mean(known) if known else None

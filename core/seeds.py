@@ -5,6 +5,7 @@ import secrets
 from typing import Final
 
 UNSALTED: Final = "none"    # as a salt: seeds derive from the run's seed alone, which a program could guess
+SALT_BYTES: Final = 16
 
 
 def derive_seed(run_seed: int, *parts: str | int) -> int:
@@ -26,12 +27,6 @@ def salted(seed: int, salt: str | None) -> int:
     return seed if salt in (None, UNSALTED) else derive_seed(seed, "salt", str(salt))
 
 
-# Random salts: what makes the seeds of a run or an evaluation impossible to guess.
-
-
-SALT_BYTES = 16
-
-
 def new_salt() -> str:
-    """128 bits of the operating system's randomness, in hexadecimal."""
+    """128 bits of the operating system's randomness, in hexadecimal: what makes the seeds impossible to guess."""
     return secrets.token_hex(SALT_BYTES)

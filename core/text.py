@@ -3,6 +3,7 @@
 import re
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from math import floor, log10
 from pathlib import Path
 
@@ -28,6 +29,13 @@ def bounded(text: str, limit: int) -> str:
         head = room // 2
         text = text[:head] + ELLIPSIS[:limit] + (text[-(room - head) :] if room - head else "")
     return printable(text)
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """`text` as a Markdown code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 RAISED_CHARS = 1_500    # of a message of foreign code
@@ -171,11 +179,9 @@ def _printable(text: str, besides: str) -> str:
     return "".join(sign if sign.isprintable() or sign in besides else "?" for sign in text)
 
 
-# Foreign text in Markdown: a Markdown code block that its content cannot leave.
-
-
-def fenced(text: str, language: str = "text") -> str:
-    """`text` as a Markdown code block whose fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as left-aligned columns; a row of one cell may be wider than its column."""
+    columns = zip_longest(*(row for row in rows if len(row) > 1), fillvalue="")
+    widths = [max(map(len, column)) for column in columns] or [0]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)

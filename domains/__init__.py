@@ -6,6 +6,7 @@ Importing this module or a domain imports no simulator; making an environment do
     audit_reader  cuts the hand-written programs of an audit from the module that holds a domain's
     plain_audit   programs for an audit in any domain whose actions are vectors: they never look at an observation
     shelf_reader  reads a shelf, the program parts of the offline model, from a folder of Markdown pages
+    story_rows    which rows a story's table has, where more happened than it can show
 """
 
 import re

@@ -18,8 +18,8 @@ from ..core.events import (
     InitialChosen,
 )
 from ..core.intervals import Interval, mean_interval, share_interval
-from ..core.metrics import return_of
 from ..core.order_ids import CONFIRM, FINAL, INITIAL, SCORE, SEARCH, final, owner_of, parse
+from ..core.returns import return_of
 from ..core.text import counted, interval_words, number, share, signed
 from ..core.values import Episode
 from .pace import pace_of

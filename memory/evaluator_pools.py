@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import fsum
 
-from ..core.evaluator_tests import leading, open_to_votes
+from ..core.evaluator_choice import leading, open_to_votes
 from ..core.events import EvaluatorChosen, EvaluatorHardened, EvaluatorMoved, EvaluatorPoolScored, Fact, VoteCast
 from ..core.text import both, counted, share
 from ..core.values import EvaluatorCandidate

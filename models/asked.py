@@ -7,9 +7,10 @@ from pathlib import Path
 
 import structlog
 
-from ..core.ballot_files import Ballot, answer_to, label, put
+from ..core.ballot_files import Ballot, answer_to, put
 from ..core.errors import ModelError
 from ..core.events import Judge
+from ..core.labels import label
 from ..core.ports import Ask, Reply
 from ..core.values import Usage
 from .call_limits import Elapsed, Sleep

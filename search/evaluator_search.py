@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from ..core import order_ids
 from ..core.errors import SearchError
-from ..core.evaluator_tests import attacked, bar_of, leading, open_to_votes
+from ..core.evaluator_attacks import attacked, bar_of
+from ..core.evaluator_choice import leading, open_to_votes
 from ..core.events import (
     EvaluatorAttacked,
     EvaluatorChosen,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..core import order_ids
-from ..core.evaluator_tests import attacked, bar_of, successes_of
+from ..core.evaluator_attacks import attacked, bar_of, successes_of
 from ..core.events import (
     AttackEvaluator,
     EvaluatorAttacked,

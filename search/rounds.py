@@ -12,7 +12,7 @@ from ..core.errors import SearchError
 from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATORS
-from ..core.programs.constants import worth
+from ..core.programs.calibration import worth
 from ..core.values import CandidateState, Operator
 from .meetings import SearchState, elect, follow_meeting, followed, tried
 from .options import PLAIN, SearchOptions, affordable, is_spent

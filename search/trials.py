@@ -20,9 +20,10 @@ from ..core.events import (
 )
 from ..core.faults import Fault, FaultKind
 from ..core.keeper import Decision, put
-from ..core.metrics import aggregate, mean_return
+from ..core.metrics import aggregate
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
+from ..core.returns import mean_return
 from ..core.values import Ancestor, CandidateState, Episode, Operator, Program, Score
 from .rollout_plan import RolloutPlan
 from .tried import course_of, extended, inherited

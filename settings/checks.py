@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError, nearest, unknown
 from ..core.ports import Domain, Periodic, conditions_for, twin_for
+from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
 from ..domains.gallery import policy_file

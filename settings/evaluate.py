@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.audits import AuditedProgram
-from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError
 from ..core.ports import Domain, has_success
 from ..core.provenance import GIVEN
+from ..core.step_limit import REAL_TIME
 from ..core.values import JSON, Program
 from ..domains import load as load_domain
 from . import MOST_WORKERS, OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus

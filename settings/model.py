@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from ..core.programs.patch_form import Form
+from ..core.ports import Form
 from ..core.provenance import UNKNOWN, Provenance
 from ..core.seeds import salted
 from ..core.values import JSON, FeedbackDetail, MemoryDetail

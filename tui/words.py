@@ -11,8 +11,8 @@ from ..core.events import FinalMeasured
 from ..core.examined import AttackCount, EvaluatorTests
 from ..core.faults import Fault, kind_words
 from ..core.methods import HELD_OUT, episode_shares
-from ..core.metrics import return_of
 from ..core.ports import Activity
+from ..core.returns import return_of
 from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count
 from ..core.values import JSON, Episode, Examination
 from ..memory.gate_report import GateReport

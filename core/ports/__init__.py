@@ -46,8 +46,8 @@ from .domain import (
     twin_for,
 )
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Naming, Observation, SimulatorFailed
-from .model import THOUGHT_ONLY, UNUSABLE, Ask, ImageFile, Model, Reply
-from .narrating import Narrating
+from .model import THOUGHT_ONLY, UNUSABLE, Ask, Form, ImageFile, Model, Reply
+from .narrating import MAX_ROWS, Narrating, Story
 from .pool import Computing, Pool, Practice, Prober, ProbeTask, RollTask
 from .prompts import Prompts
 from .rendering import Drawable, Picture, Playback, Renderer
@@ -56,12 +56,12 @@ from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "THOUGHT_ONLY", "UNUSABLE",
+    "MAX_ROWS", "THOUGHT_ONLY", "UNUSABLE",
     "Action", "Activity", "Artist", "Ask", "Attentive", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock",
-    "Computing", "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing",
+    "Computing", "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Form", "Furnishing",
     "Generalising", "ImageFile", "Interpreted", "InvalidAction", "Invariant", "KnowingOrder", "KnownEpisode", "Model",
     "Naming", "Narrating", "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice",
     "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting",
-    "Store", "Succeeding", "Twin", "Twinned", "Varying", "conditions_for", "has_success", "interpreter_of",
+    "Store", "Story", "Succeeding", "Twin", "Twinned", "Varying", "conditions_for", "has_success", "interpreter_of",
     "invariances_of", "shelf_of", "twin_for",
 ]

@@ -1,7 +1,7 @@
 """The port of a model: a language model or its substitute."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..values import Usage
 
@@ -15,6 +15,10 @@ class ImageFile:
 
     data: bytes
     media_type: str = "image/jpeg"
+
+
+Form = Literal["whole", "patch", "either"]
+"""What a reply holds: a whole program, a patch, or what its block names: a whole program unless it says patch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

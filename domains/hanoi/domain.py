@@ -6,9 +6,8 @@ from functools import cache
 from importlib.resources import files
 
 from ...core.order_ids import CONDITIONS
-from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf, Twin
+from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf, Story, Twin
 from ...core.recording import Recording
-from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from ..shelf_reader import read_shelf
 from .interface import Motion, brief

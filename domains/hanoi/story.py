@@ -10,10 +10,11 @@ from typing import Final
 
 import numpy as np
 
+from ...core.ports import MAX_ROWS, Story
 from ...core.recording import Array as Recorded
 from ...core.recording import Recording
-from ...core.story import MAX_ROWS, Story, latest_and_spread
 from ...core.values import JSON
+from ..story_rows import latest_and_spread
 from . import task
 from .narration import Moment
 from .narration import Story as Narration

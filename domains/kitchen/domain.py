@@ -6,10 +6,9 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf, Story
 from ...core.recording import Recording
 from ...core.seeds import derive_seed
-from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from ..audit_reader import read_audit
 from ..shelf_reader import read_shelf

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.ports import MAX_ROWS, Story
 from ...core.recording import Array, Recording
-from ...core.story import MAX_ROWS, Story
 from ...core.values import JSON
 from .embedded.sight import VISIBILITY_M
 from .observation import ACTIONS, PREDICATES, Fragment, Pose

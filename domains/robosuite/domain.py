@@ -8,9 +8,8 @@ from string import Template
 from typing import Final
 
 from ...core.order_ids import CONDITIONS
-from ...core.ports import AuditProgram, Environment, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, Renderer, Shelf, Story
 from ...core.recording import Recording
-from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from ..hanoi.randomisation import CHANGES

@@ -11,9 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.ports import MAX_ROWS, Story
 from ...core.recording import Recording
-from ...core.story import MAX_ROWS, Story, latest_and_spread
 from ...core.values import JSON
+from ..story_rows import latest_and_spread
 from .evaluator import CLOSED_M, LIFTED_M, NEAR_M, OPEN_M, SETTLED_ROWS
 
 Rows = NDArray[np.float64]

@@ -11,7 +11,7 @@ from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
 from ...core.order_ids import parse, slot_of
 from ...core.ports import Ask, Part, Reply, Shelf
-from ...core.programs.constants import Bounds, calibrated, worth
+from ...core.programs.calibration import Bounds, calibrated, worth
 from ...core.seeds import derive_seed
 from ...core.text import one_line
 from ...core.values import JSON, CandidateState, EvaluatorCandidate, Operator, Program, Usage

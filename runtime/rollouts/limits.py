@@ -6,7 +6,7 @@ once more.
 
 from dataclasses import dataclass
 
-from ...core.call_times import limit_in_words, practice_under
+from ...core.step_limit import limit_in_words, practice_under
 
 MIB = 1 << 20
 

@@ -22,128 +22,37 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.call_times import call_times
 from ...core.errors import StoreError
 from ...core.faults import Fault, FaultKind
-from ...core.generic_story import generic_story, story_of
 from ...core.ports import (
     Action,
     Domain,
     Encoding,
     Environment,
     InvalidAction,
-    Naming,
     Observation,
     SimulatorFailed,
 )
 from ...core.process_tree import adopt_orphans, end_descendants
-from ...core.recording import STAGES, Recording
 from ...core.recording_file import load_recording, packed_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
-from ...core.story import Story, shown_conditions, story_text
-from ...core.story_parts import Visible
 from ...core.text import raised
 from ...core.turns import HIDDEN
-from ...core.values import JSON, Episode, EpisodeNotes, Program
+from ...core.values import JSON, Episode, Program
 from . import sandbox
 from . import worker_messages as messages
+from .episode_notes import notes_of, observed, with_stages
 from .evaluator_calls import evaluate, examine, failed_score
 from .fault_text import simulator_fault
 from .limits import Limits
-from .policy_notes import StageLog, problem
 from .policy_process import PolicyProcess
 from .probes import Disturbed, ProbeRecorder, neutral_action, random_action
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 from .sheets import SheetMaker
 from .simulating import failure_of, simulating
-
-# Whether one program, and one evaluator, can run in two environments: in a domain's own and in its cheap twin.
-
+from .twins import difference_of
 
 SEED = 1    # of an episode that is begun for a look at the recording, or to warm the simulator
-
-
-def difference_of(environment: Environment, twin: Environment) -> str:
-    """What a program or an evaluator would notice first, in words; "" for nothing."""
-    if environment.observation_layout != twin.observation_layout:
-        return "the twin's observations have another layout"
-    if environment.action_size != twin.action_size:
-        return f"an action has {environment.action_size} numbers, the twin's {twin.action_size}"
-    arrays, others = _arrays_of(environment), _arrays_of(twin)
-    for name in sorted(arrays.keys() | others.keys()):
-        if arrays.get(name) != others.get(name):
-            where = "are recorded in one of them only" if name not in arrays or name not in others else "differ in form"
-            return f"the recorded {name!r} {where}"
-    return ""
-
-
-def _arrays_of(environment: Environment) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The kind of numbers and the shape of a row, for every array of a recording."""
-    environment.reset(index=0, seed=SEED)
-    recording = environment.recording()
-    rows = {**recording.states, **recording.actions}
-    found = {name: (array.dtype.kind, array.shape[1:]) for name, array in rows.items()}
-    constants = {name: np.asarray(array) for name, array in recording.constants.items()}
-    return found | {name: (array.dtype.kind, array.shape) for name, array in constants.items()}
-
-
-# What a rollout notes of an episode, from the policy's process and the recording.
-
-
-def with_stages(recording: Recording, stages: StageLog) -> Recording:
-    """The recording with the stages that the policy named, in its info.
-
-    Evaluators do not receive info: a policy must not gain fitness by what it says of itself.
-    """
-    if not stages.changes:
-        return recording
-    return replace(recording, info={**recording.info, STAGES: stages.changes})
-
-
-def notes_of(
-    policy: PolicyProcess, report: Mapping[str, JSON] | str, *, domain: Domain, recording: Recording,
-    visible: Visible | None = None,
-) -> EpisodeNotes:
-    """The notes of an episode, after its policy ended."""
-    problems = (problem("report", report),) if isinstance(report, str) else ()
-    story, trouble = safe_story(domain, recording, visible)
-    return EpisodeNotes(
-        story=story_text(story),
-        conditions=shown_conditions(story),
-        begins_solved=story.begins_solved,
-        stages=policy.stages.stages(recording.steps),
-        printed=policy.printed,
-        report={} if isinstance(report, str) else report,
-        problems=(*problems, *trouble),
-        times=call_times(policy.calls_s, policy.start_s),
-        ran=policy.ran,
-    )
-
-
-def observed(environment: Environment) -> Visible | None:
-    """The recorded fields that a policy observes, with the names of their numbers; None where that is not known."""
-    layout = environment.observation_layout
-    names = environment.element_names if isinstance(environment, Naming) else {}
-    return None if layout is None else {name: names.get(name, ()) for name, _ in layout}
-
-
-def safe_story(
-    domain: Domain, recording: Recording, visible: Visible | None = None
-) -> tuple[Story, tuple[str, ...]]:
-    """The story of a recording, and what is wrong with the domain's own, for which the generic one stands in.
-
-    A domain that cannot describe an episode must not lose a run.
-    """
-    try:
-        story = story_of(domain, recording, visible)
-        story_text(story)
-        shown_conditions(story)
-    except Exception as error:  # noqa: BLE001 - a user's domain may raise anything
-        trouble = problem("story", f"the domain raised {type(error).__name__}: {error}")
-        return generic_story(recording, visible), (trouble,)
-    return story, ()
-
-
 FIRST_ACTIONS: Final = 5    # that are tried without a program, to see whether the simulator works at all
 NOTE_S: Final = 0.2         # interval at which a worker reports its steps, and reads whether its task was withdrawn
 AHEAD_NOTE_S: Final = 0.05  # the same in an episode that gives way to any task
@@ -235,7 +144,7 @@ class Worker:
 
     def _why_no_twin(self, split: str, twin: str) -> str:
         """Why programs of one split cannot run in the other; "" if they can."""
-        return difference_of(self._environment(split), self._environment(twin))
+        return difference_of(self._environment(split), self._environment(twin), seed=SEED)
 
     def _sheets(self) -> SheetMaker:
         return SheetMaker(self._domain, self._splits, self._rest)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.ballots import Own, Shared, ballot, side_by_side
 from memento.agents.judging import labelling
-from memento.core.ballot_files import label
 from memento.core.events import Judge, ProposeEvaluator
+from memento.core.labels import label
 from memento.core.programs.program_text import bare
 from memento.core.values import EvaluatorCandidate, Program
 from memento.domains.hanoi_kinematic import DOMAIN

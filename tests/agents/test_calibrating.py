@@ -7,7 +7,7 @@ from memento.core.errors import UsageError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.faults import Fault, FaultKind
 from memento.core.ports import Reply
-from memento.core.programs.constants import calibrated
+from memento.core.programs.calibration import calibrated
 from memento.core.values import Operator, Program
 from memento.runtime.prompts import PromptFolder
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.judging import JudgePanel, labelling
 from memento.agents.verdict import MAX_REASON, JudgeChoice, Unusable, read_verdict
-from memento.core.ballot_files import label
 from memento.core.errors import ModelError
 from memento.core.events import Judge
+from memento.core.labels import label
 from memento.core.ports import Ask, Reply
 from memento.core.values import Program, Usage
 from memento.models.tape import ReplayModel, tape_of

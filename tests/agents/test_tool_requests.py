@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.tool_requests import MAX_CODE, read_request
-from memento.core.ports import Reply
-from memento.core.programs.patch_form import Form
+from memento.core.ports import Form, Reply
 from memento.core.programs.program_text import MAX_PROGRAM
 from memento.core.turns import COMPUTE, LOOK, SUBMIT, TRY, ToolRequest
 from memento.core.values import Program

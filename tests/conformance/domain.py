@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import pytest
 from memento.agents.reply import check
 from memento.core.errors import UsageError
-from memento.core.generic_story import story_of
 from memento.core.order_ids import CONDITIONS
 from memento.core.ports import Domain, Environment, Generalising, Varying, conditions_for, shelf_of
-from memento.core.story import shown_conditions, story_text
 from memento.core.values import JSON, Brief, Program
+from memento.runtime.rollouts.generic_story import story_of
+from memento.runtime.rollouts.story_text import shown_conditions, story_text
 from memento.settings.presets import PRESETS
 
 from .playing import play

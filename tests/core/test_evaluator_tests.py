@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.evaluator_tests import evaluator_tests_of, leading, open_to_votes
+from memento.core.evaluator_choice import leading, open_to_votes
+from memento.core.evaluator_tests import evaluator_tests_of
 from memento.core.faults import Fault, FaultKind
 from memento.core.probes import cuts_of, known_order, rungs_of, sources_of
 from memento.core.values import Episode, EvaluatorCandidate, Examination, Probe, Score

@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.call_times import MARGIN, SPARED, call_times, judged, limit_in_words
+from memento.core.call_times import SPARED, call_times
 from memento.core.faults import Fault, FaultKind
+from memento.core.step_limit import MARGIN, judged, limit_in_words
 from memento.core.values import Episode, EpisodeNotes
 
 LIMIT_MS = 20.0

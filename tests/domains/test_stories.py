@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from memento.core.ports import Narrating
+from memento.core.ports import MAX_ROWS, Narrating, Story
 from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
-from memento.core.story import MAX_ROWS, MAX_STORY, Story, shown_conditions, story_text
 from memento.domains import load
 from memento.domains.hanoi import story as hanoi_story
 from memento.domains.kitchen import DOMAIN as KITCHEN
+from memento.runtime.rollouts.story_text import MAX_STORY, shown_conditions, story_text
 
 from ..reference_policies import kitchen as kitchen_reference
 from ..support.rollouts import kinematic, play, solve

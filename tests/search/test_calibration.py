@@ -16,7 +16,7 @@ from memento.core.events import (
 )
 from memento.core.faults import Fault, FaultKind
 from memento.core.metrics import aggregate
-from memento.core.programs.constants import worth
+from memento.core.programs.calibration import worth
 from memento.core.values import CandidateState, Episode, Operator, Program, Score
 from memento.search.options import PLAIN, GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from memento.core.errors import SearchError
-from memento.core.evaluator_tests import attacked, bar_of, evaluator_tests_of, leading
+from memento.core.evaluator_attacks import attacked, bar_of
+from memento.core.evaluator_choice import leading
+from memento.core.evaluator_tests import evaluator_tests_of
 from memento.core.events import (
     AttackEvaluator,
     EvaluatorAttacked,

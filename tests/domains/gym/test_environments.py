@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from memento.core.errors import UsageError
 from memento.core.faults import FaultKind
-from memento.core.generic_story import generic_story
 from memento.core.ports import InvalidAction, RollTask
 from memento.core.provenance import GIVEN
 from memento.core.values import Program
 from memento.domains import import_string, load
 from memento.domains.gym.documentation import clean, elements, fitted, tables
 from memento.domains.gym.options import settings
+from memento.runtime.rollouts.generic_story import generic_story
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.worker import observed
 

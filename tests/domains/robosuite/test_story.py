@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from memento.core.ports import MAX_ROWS, Story
 from memento.core.recording import Recording
-from memento.core.story import MAX_ROWS, MAX_STORY, Story, story_text
 from memento.domains.robosuite import named
 from memento.domains.robosuite.domain import RobosuiteDomain
+from memento.runtime.rollouts.story_text import MAX_STORY, story_text
 
 STEPS = 60
 

@@ -15,11 +15,11 @@ from memento.core.call_times import (
     times_of_all,
     without_call_times,
 )
-from memento.core.generic_story import generic_story
 from memento.core.programs.marks import never_ran
 from memento.core.recording import STAGE_CHANGES, Recording
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode, EpisodeNotes
+from memento.runtime.rollouts.generic_story import generic_story
 from memento.runtime.rollouts.policy_notes import (
     ENTRIES,
     PRINTED_CHARS,

@@ -10,10 +10,24 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
-from ..faults import Fault, FaultKind
-from ..text import one_line
-from ..values import Program
-from .patch_form import (
+from ...core.faults import Fault, FaultKind
+from ...core.programs.program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, parse
+from ...core.programs.source_units import ParsedText, Statement, body_begin, units_of
+from ...core.text import one_line
+from ...core.values import Program
+from .patch_order import (
+    Added,
+    Group,
+    NameUse,
+    Ordering,
+    Scope,
+    dependencies_first,
+    grouped,
+    piece_of,
+    preferred_gap,
+    rows_of,
+)
+from .patch_statements import (
     OMISSION,
     Import,
     constants,
@@ -25,24 +39,7 @@ from .patch_form import (
     is_filler,
     is_history,
 )
-from .patch_merge import (
-    Added,
-    Group,
-    NameUse,
-    Ordering,
-    PatchWriter,
-    Scope,
-    TextEdit,
-    applied,
-    dependencies_first,
-    grouped,
-    piece_of,
-    preferred_gap,
-    rows_of,
-    string_lines,
-)
-from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, parse
-from .source_units import ParsedText, Statement, body_begin, units_of
+from .patch_text import PatchWriter, TextEdit, applied, string_lines
 
 MAX_DEFINITIONS = 100  # of one patch: more is a whole program
 WHOLE = "send the whole program instead, after the line `# whole program`"

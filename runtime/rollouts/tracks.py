@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .recording import Array
-from .text import one_line
+from ...core.recording import Array
+from ...core.text import one_line
 
 Visible = Mapping[str, Sequence[str]]  # fields, and names of their numbers
 

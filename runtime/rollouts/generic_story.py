@@ -7,12 +7,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from .ports import Domain, Narrating
-from .recording import STAGE_CHANGES, STAGES, Array, Recording
-from .story import MAX_ROWS, Story
-from .story_parts import NOISE, SECRET, Track, Visible, leading, parts_of, shown, telling
-from .text import one_line
-from .values import JSON
+from ...core.ports import MAX_ROWS, Domain, Narrating, Story
+from ...core.recording import STAGE_CHANGES, STAGES, Array, Recording
+from ...core.text import one_line
+from ...core.values import JSON
+from .tracks import NOISE, SECRET, Track, Visible, leading, parts_of, shown, telling
 
 POINTS = 8  # points of time
 MAX_CHANGES = 3

@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from memento.core.generic_story import LAST, generic_story, story_of
+from memento.core.ports import MAX_ROWS, Story
 from memento.core.recording import Recording
-from memento.core.story import MAX_CONDITIONS, MAX_ROWS, MAX_STORY, Story, shown_conditions, story_text
+from memento.runtime.rollouts.generic_story import LAST, generic_story, story_of
+from memento.runtime.rollouts.story_text import MAX_CONDITIONS, MAX_STORY, shown_conditions, story_text
 
 STEPS = 40
 TIME = np.arange(STEPS + 1)

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.agents.programs.patch_form import form_of, split_mark
+from memento.agents.programs.patches import MAX_DEFINITIONS, merge
 from memento.core.faults import Fault, FaultKind
-from memento.core.programs.patch_form import form_of, split_mark
-from memento.core.programs.patches import MAX_DEFINITIONS, merge
 from memento.core.programs.program_text import MAX_FAULT, MAX_PROGRAM, parse
 from memento.core.values import Program
 
