@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .core.version import __version__
 
 if TYPE_CHECKING:
-    from .api import Candidate, EpisodeResult, EvaluateResult, Run, RunResult, evaluate, load, run, runs
+    from .app.api import Candidate, EpisodeResult, EvaluateResult, Run, RunResult, evaluate, load, run, runs
     from .core.errors import MementoError, ModelError, RolloutError, SearchError, StoreError, UsageError
 
 
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(".core.errors" if name.endswith("Error") else ".api", __name__)
+    home = import_module(".core.errors" if name.endswith("Error") else ".app.api", __name__)
     found = globals()[name] = getattr(home, name)
     return found
 

@@ -1,5 +1,6 @@
 """The composition root: the only package that knows concrete classes. It wires them for a run or an evaluation.
 
+    api/              MEMENTO from Python: what notebooks and scripts call
     ahead             rolling ahead: whether a run does it, and what joins a search to the idle workers
     attacking         attacks on evaluators: breeds programs that an evaluator likes although they never succeed
     audit             `memento audit`: rolls out programs that do not do the task

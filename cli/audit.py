@@ -122,7 +122,7 @@ def _compare(names: list[str], runs: Path, *, as_json: bool) -> None:
     require("compare", "memento audit RUN")
     from dataclasses import asdict
 
-    from ..api.reporting import load
+    from ..app.api.reporting import load
     from ..evidence.validity import find_validity
     from .audit_text import describe_validity
     from .output import print_json, print_text

@@ -52,7 +52,7 @@ def report(
 ) -> None:
     """Write one self-contained page on runs or a comparison: curves, tables, tests, descent, votes, costs."""
     require("compare", "memento report")
-    from ..api.reporting import UNWANTED, Pictures, draw, load
+    from ..app.api.reporting import UNWANTED, Pictures, draw, load
     from .report_outputs import Outputs
 
     if follow:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ..api.reporting import UNWANTED, Pictures, load, page_text, write_page
+from ..app.api.reporting import UNWANTED, Pictures, load, page_text, write_page
 from ..core.errors import UsageError
 from ..core.extras import install_command
 from ..core.text import counted

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from ..api.record import Run
-from ..api.reporting import UNWANTED, Pictures, load, require_page, write_page
+from ..app.api.record import Run
+from ..app.api.reporting import UNWANTED, Pictures, load, require_page, write_page
 from ..core.errors import StoreError, UsageError
 from ..core.faults import Fault
 from ..core.methods import METHODS

@@ -20,7 +20,7 @@ FROM_ROOT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
 # What the documents name where the site has a page that the code writes.
 MADE = {"`memento COMMAND --help`": "commands.md", "`memento settings`": "settings.md"}
-DOCUMENTED = (".", "api", "app", "core")     # the packages whose docstrings the reference shows
+DOCUMENTED = (".", "app/api", "app", "core")     # the packages whose docstrings the reference shows
 BUILD_S = 120
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memento.api.reporting import load
+from memento.app.api.reporting import load
 from memento.baselines.log import BaselineLog, EvaluationPoint, TrainingProgress
 from memento.baselines.settings import BaselineArguments, build
 from memento.evidence.archive import read_archive, write_archive

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from memento.api.reporting import load
+from memento.app.api.reporting import load
 from memento.core.errors import UsageError
 from memento.evidence.archive import join, write_archive
 from memento.evidence.export import write_csv

@@ -89,7 +89,7 @@ FENCE = re.compile(r"```.*?```", flags=re.DOTALL)
 FILE = re.compile(r"[\w.*-]+(?:/[\w.*-]+)*/?")
 ENDINGS = (".py", ".md", ".toml", ".tcss", ".css", ".html", ".lock", "/")
 MADE = {"runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py", "buoy.py"}   # made by readers
-PACKAGES = "agents|api|app|benchmarks|cli|core|domains|envs|evidence|memory|models|runtime|search|settings|tui"
+PACKAGES = "agents|app|benchmarks|cli|core|domains|envs|evidence|memory|models|runtime|search|settings|tui"
 MODULE = re.compile(rf"(?:memento\.)?((?:{PACKAGES})\.[\w.]+)")
 
 

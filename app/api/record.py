@@ -6,22 +6,22 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import app
-from ..app.rank import rank
-from ..app.results import RankResult, RunResult, result_of
-from ..core.errors import MementoError, UsageError, unknown
-from ..core.events import CandidateScored, Fact, InitialChosen
-from ..core.text import number, one_line, share
-from ..core.values import JSON
-from ..evidence.loading import load_runs
-from ..memory.lock import is_locked
-from ..memory.lookup import INITIAL_POLICY, look_up
-from ..memory.quality import Seen
-from ..memory.run_status import state_of
-from ..memory.run_view import RunView
-from ..memory.slots import Slot
-from ..memory.store import Entry, RunStore
-from ..settings.evaluate import build_rank_settings
+from ... import app
+from ...core.errors import MementoError, UsageError, unknown
+from ...core.events import CandidateScored, Fact, InitialChosen
+from ...core.text import number, one_line, share
+from ...core.values import JSON
+from ...evidence.loading import load_runs
+from ...memory.lock import is_locked
+from ...memory.lookup import INITIAL_POLICY, look_up
+from ...memory.quality import Seen
+from ...memory.run_status import state_of
+from ...memory.run_view import RunView
+from ...memory.slots import Slot
+from ...memory.store import Entry, RunStore
+from ...settings.evaluate import build_rank_settings
+from ..rank import rank
+from ..results import RankResult, RunResult, result_of
 from . import notebook, reporting
 from .waiting import apart, finish
 
@@ -238,7 +238,7 @@ class Run:
         `memento.run`. Raises UsageError
         for a run that another process works on, and other MementoErrors as `memento.run` does.
         """
-        from ..settings import parse_budgets
+        from ...settings import parse_budgets
         from .waiting import shown
 
         changed = parse_budgets(budgets, ())

@@ -15,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from .. import app
-from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
-from ..core.errors import UsageError
-from ..core.values import JSON
-from ..memory.runs import find_run, list_runs
-from ..settings import OPTIONS, build_settings
-from ..settings.evaluate import build_evaluate_settings
+from ... import app
+from ...core.errors import UsageError
+from ...core.values import JSON
+from ...memory.runs import find_run, list_runs
+from ...settings import OPTIONS, build_settings
+from ...settings.evaluate import build_evaluate_settings
+from ..results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
 from .notebook import OnCandidate, calling
 from .record import Candidate, Run, candidate_of
 from .waiting import finish, shown

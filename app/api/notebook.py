@@ -12,21 +12,21 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..core.errors import MementoError
-from ..core.events import CandidateScored, Fact
-from ..core.extras import require
-from ..core.ports import Activity, Attentive, Display
-from ..core.text import one_line
-from ..core.values import JSON
-from ..evidence.figures import list_figures
-from ..evidence.findings import find
-from ..evidence.loading import Evidence, load_runs
-from ..evidence.parts import figure_svg
-from ..evidence.records import RunRecord
-from ..memory.card import card_words
-from ..memory.slots import Slot
-from ..memory.store import ask
-from ..tui.live_view import LiveView, steady_clock
+from ...core.errors import MementoError
+from ...core.events import CandidateScored, Fact
+from ...core.extras import require
+from ...core.ports import Activity, Attentive, Display
+from ...core.text import one_line
+from ...core.values import JSON
+from ...evidence.figures import list_figures
+from ...evidence.findings import find
+from ...evidence.loading import Evidence, load_runs
+from ...evidence.parts import figure_svg
+from ...evidence.records import RunRecord
+from ...memory.card import card_words
+from ...memory.slots import Slot
+from ...memory.store import ask
+from ...tui.live_view import LiveView, steady_clock
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,14 +12,14 @@ from typing import Any
 
 import memento
 import pytest
-from memento.api import waiting
+from memento.app.api import waiting
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
-from ..support.processes import start_process
-from ..support.program import STATE_HOME
+from ...support.processes import start_process
+from ...support.program import STATE_HOME
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "python-api.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "python-api.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
 IDLE = "class FrankaPolicy:\n    def reset(self): ...\n    def compute_action(self, obs): return [0.0] * 7\n"
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import memento
 import pytest
-from memento.api.notebook import PLOTS, Calling, calling, html_table
-from memento.api.record import candidate_of
+from memento.app.api.notebook import PLOTS, Calling, calling, html_table
+from memento.app.api.record import candidate_of
 from memento.app.results import EpisodeResult, EvaluateResult
 from memento.core.events import CandidateScored
 from memento.memory.store import RunStore
 from memento.tui.display import ProgressBar, Silence
 
-from ..tui.watch.recording import SetClock, begin, recorded
+from ...tui.watch.recording import SetClock, begin, recorded
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from ..app.log import log_to_stderr
-from ..core.errors import MementoError, first_of, unknown
-from ..core.extras import explain
-from ..core.ports import Display
-from ..tui.display import PlainLines, ProgressBar, open_display
+from ...core.errors import MementoError, first_of, unknown
+from ...core.extras import explain
+from ...core.ports import Display
+from ...tui.display import PlainLines, ProgressBar, open_display
+from ..log import log_to_stderr
 
 T = TypeVar("T")
 CLEAN_UP_S: Final = 60.0        # for work that was interrupted

@@ -11,21 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..app import rendering
-from ..app.required import ISOLATING
-from ..baselines.log import find_baseline
-from ..core.errors import MementoError, UsageError
-from ..core.extras import require
-from ..core.text import counted
-from ..core.version import __version__
-from ..evidence.archive import SUFFIX, join, read_archive
-from ..evidence.folder import ComparisonFolder
-from ..evidence.learned import read_row
-from ..evidence.loading import Evidence, load_comparison, load_runs
-from ..evidence.page import PageOrigin, Picture, render, shown_runs
-from ..evidence.records import RunRecord
-from ..memory.runs import find_run
-from ..runtime.pictures import Captioned
+from ...baselines.log import find_baseline
+from ...core.errors import MementoError, UsageError
+from ...core.extras import require
+from ...core.text import counted
+from ...core.version import __version__
+from ...evidence.archive import SUFFIX, join, read_archive
+from ...evidence.folder import ComparisonFolder
+from ...evidence.learned import read_row
+from ...evidence.loading import Evidence, load_comparison, load_runs
+from ...evidence.page import PageOrigin, Picture, render, shown_runs
+from ...evidence.records import RunRecord
+from ...memory.runs import find_run
+from ...runtime.pictures import Captioned
+from .. import rendering
+from ..required import ISOLATING
 
 if TYPE_CHECKING:
     from PIL.Image import Image
