@@ -1,28 +1,44 @@
 """For every test."""
 
-import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from memento.core.variables import common_kernels
 
 from .support.nightly import is_sampled
 from .support.processes import end_started
 from .support.progress import Progress
+from .support.surroundings import clear_surroundings, empty_working_folder, remove_home
 
-# Machines are slow at times. How long one example takes says nothing about it.
-settings.register_profile("memento", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Before numpy is imported, which the modules above must not do.
+clear_surroundings()
+
+# Machines are slow at times. How long one example takes says nothing about it. No examples of earlier sessions.
+settings.register_profile("memento", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memento")
-
-# As in a worker, and before numpy is imported, which the modules above must not do: tests compare the physics with
-# stock robosuite's in this process.
-os.environ.update(common_kernels())
 
 # A script's background job ignores SIGINT, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nowhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("nowhere")
+    with empty_working_folder(folder):
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_in_the_working_folder(_nowhere: Path) -> Iterator[None]:
+    """Relative paths of a test lead nowhere, not into the checkout, and it writes to none of them."""
+    yield
+    left = list(_nowhere.iterdir())
+    for path in left:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert not left, f"the test wrote {[path.name for path in left]} to where it was started"
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +64,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_PlainRoot(), "memento-root")
     if config.getoption("--progress") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config), "memento-progress")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        remove_home()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

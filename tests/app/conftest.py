@@ -1,7 +1,6 @@
 """Runs of the real program in separate processes."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -21,15 +20,8 @@ from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
 from ..support.processes import start_process
-from ..support.program import STATE_HOME
 
 SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macro=2", "--set", "n_roll=2"]
-
-
-def environment() -> dict[str, str]:
-    """The environment without the settings of the person who runs the tests."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
-    return {**kept, "MEMENTO_SALT": "none", "XDG_STATE_HOME": str(STATE_HOME)}     # the same command, the same run
 
 
 class Runs:
@@ -41,7 +33,7 @@ class Runs:
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "memento", *arguments, "--runs", str(self.folder)]
         return start_process(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
 
     def finish(self, process: "subprocess.Popen[str]", *, within_s: float = 150) -> dict:

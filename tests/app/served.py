@@ -2,23 +2,22 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Sequence
 
 from memento.core.events import Fact
 
 from ..support.language_server import KEY
-from .conftest import Runs, environment
+from .conftest import Runs
 
 SHORT = ["--preset", "smoke", "--seed", "5", "--set", "hanoi-kinematic.horizon=20", "--workers", "2"]
 
 
 async def start(runs: Runs, *arguments: str) -> asyncio.subprocess.Process:
-    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    env = {name: value for name, value in environment().items() if name.upper() not in proxies}
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "memento", *arguments, "--runs", str(runs.folder),
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**env, "LAB_API_KEY": KEY},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=os.environ | {"LAB_API_KEY": KEY},
         start_new_session=True,
     )
 

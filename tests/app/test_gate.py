@@ -14,7 +14,7 @@ from memento.runtime.rollouts.pool import ProcessPool
 from memento.settings import build_settings
 
 from ..support import ON_PATH
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 from .conftest import Runs
 
 SETTINGS = (
@@ -40,7 +40,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
 
 
 def memento(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([*PROGRAM, *arguments], env=clean_environment(), capture_output=True, text=True, timeout=150)
+    return subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, timeout=150)
 
 
 def decided(facts: list[Fact]) -> list[str]:

@@ -21,7 +21,7 @@ from memento.runtime.rollouts.pool import ProcessPool
 
 from ..support.nightly import first_and_nightly
 from ..support.processes import members_of, parents, wait_until_gone
-from .conftest import Runs, environment, verdicts
+from .conftest import Runs, verdicts
 
 SEARCH = ("generations=2", "k_hc=4", "k_macro=4", "k_cross=2", "n_roll=2", "hanoi-kinematic.horizon=300")
 QUICK = [
@@ -55,7 +55,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def on_a_disk(folder: Path, script: str) -> "subprocess.CompletedProcess[str]":
     """Run a shell script that sees its own mounts."""
     return subprocess.run(
-        [*IN_A_NAMESPACE, script], cwd=folder, env=environment() | {"PY": PYTHON, "DISK": str(folder)},
+        [*IN_A_NAMESPACE, script], cwd=folder, env=os.environ | {"PY": PYTHON, "DISK": str(folder)},
         capture_output=True, text=True, timeout=55,
     )
 
@@ -284,7 +284,7 @@ def resumed_elsewhere(runs: Runs, *arguments: str) -> "subprocess.CompletedProce
     """`memento resume` on a machine without Landlock and seccomp."""
     return subprocess.run(
         [PYTHON, "-c", ELSEWHERE, "resume", "one", "--runs", str(runs.folder), "--display", "plain", *arguments],
-        env=environment(), capture_output=True, text=True, timeout=55,
+        capture_output=True, text=True, timeout=55,
     )
 
 

@@ -20,7 +20,7 @@ from memento.memory.runs import TRAJECTORIES
 from memento.settings import build_settings
 
 from ..support.processes import members_of, start_process, wait_until_gone
-from .conftest import Runs, environment, kill
+from .conftest import Runs, kill
 
 LATE = """
 import asyncio
@@ -56,7 +56,7 @@ class Late(Runs):
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-c", LATE, *arguments, "--runs", str(self.folder)]
         return start_process(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
 
     def recordings(self, name: str) -> set[str]:
@@ -134,7 +134,7 @@ def test_a_run_that_is_killed_or_stopped_leaves_no_other_files_and_goes_on_to_th
             kill(process)
         elif process.poll() is None:
             subprocess.run([sys.executable, "-c", LATE, "stop", "killed", "--runs", str(late.folder)], check=False,
-                           env=environment(), capture_output=True, timeout=60)
+                           capture_output=True, timeout=60)
             process.communicate(timeout=60)
         wait_until_gone(started)
         named = {f"{trajectory_key(fact.order or '')}{SUFFIX}" for fact in late.facts("killed")

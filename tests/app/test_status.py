@@ -9,8 +9,6 @@ import aiohttp
 import pytest
 from memento.memory.store import RunStore
 
-from .conftest import environment
-
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
@@ -19,7 +17,7 @@ async def test_a_run_tells_every_fact_its_spend_and_its_progress(tmp_path: Path)
         sys.executable, "-m", "memento", "run", "hanoi-kinematic", "--preset", "smoke", "--status-port", "0",
         "--set", "hanoi-kinematic.horizon=20", "--name", "one", "--runs", str(tmp_path), "--display", "none",
         "--budget-calls", "500",
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environment(), start_new_session=True,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, start_new_session=True,
     )
     assert process.stderr is not None
     async with asyncio.timeout(250):

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
 from ..support.language_server import KEY, policy, serving
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 from ..support.story import STORY
 from .conftest import Runs
 from .served import SHORT, call, of
@@ -36,7 +37,7 @@ SAME = ("elite", "fitness", "candidates", "model_calls", "tokens", "reference_fi
 
 def repeat(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """`memento run --replay` where no run of this installation is, no key and no secret."""
-    clean = clean_environment() | {"XDG_STATE_HOME": str(folder / "state")}
+    clean = os.environ | {"XDG_STATE_HOME": str(folder / "state")}
     return subprocess.run(
         [*PROGRAM, "run", *arguments, "--workers", "2", "--display", "plain", "--json"],
         cwd=folder, env=clean, capture_output=True, text=True, timeout=120, check=False,

@@ -1,5 +1,6 @@
 """A run folder from elsewhere: nothing that its log names is imported, started or contacted without --trust."""
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from memento.memory.runs import DATABASE
 
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 
 EVIL = "from pathlib import Path\nPath('imported').write_text('yes')\nDOMAIN = None\n"
 
@@ -20,7 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("own")
     arguments = ("run", "hanoi-kinematic", "--preset", "smoke", "--set", "hanoi-kinematic.horizon=10", "--name", "one",
                  "--display", "none")
-    subprocess.run([*PROGRAM, *arguments], cwd=folder, env=clean_environment(), check=True, timeout=120)
+    subprocess.run([*PROGRAM, *arguments], cwd=folder, check=True, timeout=120)
     return folder
 
 
@@ -44,7 +45,7 @@ def change(folder: Path, old: str, new: str) -> None:
 
 
 def memento(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    variables = clean_environment() | {"PYTHONPATH": str(folder)} | environment
+    variables = os.environ | {"PYTHONPATH": str(folder)} | environment
     command = [*PROGRAM, *arguments]
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
 

@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from ..support.program import DEADLINE_S, PROGRAM, SMOKE, clean_environment, memento, memento_live
+from ..support.program import DEADLINE_S, PROGRAM, SMOKE, memento, memento_live
 
 __all__ = ["finished", "memento", "memento_live"]
 
@@ -24,7 +24,7 @@ class Finished:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("finished")
     done = subprocess.run(
-        [*PROGRAM, *SMOKE, "--name", "one", "--json"], cwd=folder, env=clean_environment(), capture_output=True,
+        [*PROGRAM, *SMOKE, "--name", "one", "--json"], cwd=folder, capture_output=True,
         text=True, timeout=DEADLINE_S, check=False,
     )
     return Finished(folder / "runs", done)

@@ -28,8 +28,7 @@ class Policy:
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MEMENTO_GOLDEN"):
-        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("MEMENTO_GOLDEN", raising=False)
     (tmp_path / "broken.py").write_text("def (:")
     decorated = "class P:\n    @keep(f\"{'5\xa0mm'}\")\n    def reset(self): pass\n"
     (tmp_path / "unprintable.py").write_text(decorated, "utf-8")  # Python 3.12 prints it: there it lacks the class

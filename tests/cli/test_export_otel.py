@@ -1,5 +1,6 @@
 """`memento export --to otel`, the real program, against a collector on this machine."""
 
+import os
 import signal
 import sqlite3
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from ..support.collector import attributes_of, open_collector
 from ..support.processes import start_process
-from ..support.program import DEADLINE_S, Call, clean_environment
+from ..support.program import DEADLINE_S, Call
 from .conftest import Finished
 
 pytestmark = pytest.mark.slow
@@ -55,7 +56,7 @@ def test_a_collector_gets_the_trace_of_a_run_once(finished: Finished, memento: C
 
 
 def test_after_a_kill_only_the_request_without_an_answer_is_sent_again(finished: Finished, tmp_path: Path) -> None:
-    environment = clean_environment() | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")}
     with open_collector() as collector:
         command = [sys.executable, "-c", SMALL, "export", "one", "--to", "otel", "--out", collector.url,
                    "--runs", str(finished.runs)]

@@ -1,6 +1,7 @@
 """`memento export --to wandb` and `--to mlflow`, the real program with the real packages, without a network."""
 
 import json
+import os
 import signal
 import sqlite3
 import struct
@@ -16,7 +17,7 @@ from memento.exports.points import Series, SeriesPoint
 from memento.exports.sink import source_of
 from memento.memory.store import RunStore
 
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 from .conftest import Finished
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]     # a busy machine takes half a minute to import them
@@ -45,7 +46,7 @@ def export(
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [*program, "export", "one", *arguments, "--runs", str(finished.runs)], cwd=cwd, check=False,
-        env=clean_environment() | environment, capture_output=True, text=True, timeout=LIMIT_S,
+        env=os.environ | environment, capture_output=True, text=True, timeout=LIMIT_S,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..support.program import DEADLINE_S, PROGRAM, clean_environment
+from ..support.program import DEADLINE_S, PROGRAM
 
 RUN = (
     "run", "gym:CartPole-v1", "--preset", "smoke", "--evaluator", "reference", "--workers", "1", "--seed", "5",
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def said(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [*PROGRAM, *arguments], cwd=folder, env=clean_environment(), capture_output=True, text=True,
+        [*PROGRAM, *arguments], cwd=folder, capture_output=True, text=True,
         timeout=DEADLINE_S, check=False,
     )
     assert done.returncode == 0, done.stderr

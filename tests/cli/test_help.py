@@ -32,8 +32,6 @@ LISTED = {
 @pytest.fixture(autouse=True)
 def width_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    for variable in ("MEMENTO_RUNS", "MEMENTO_DISPLAY"):
-        monkeypatch.delenv(variable, raising=False)
 
 
 def help_of(arguments: list[str], flag: str, capsys: pytest.CaptureFixture[str]) -> str:

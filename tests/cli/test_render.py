@@ -25,7 +25,7 @@ from PIL import Image, ImageSequence
 
 from ..support import ON_PATH
 from ..support.on_path.painter import POLICY
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 
 Call = Callable[..., "CompletedProcess[str]"]
 OWN = {"PYTHONPATH": str(ON_PATH)}
@@ -177,7 +177,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("drawn")
     done = subprocess.run(
         [*PROGRAM, "run", "hanoi-kinematic", "--preset", "smoke", "--name", "one", "--display", "none"],
-        cwd=folder, env=clean_environment(), capture_output=True, text=True, timeout=60, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
     )
     assert done.returncode == 0, done.stderr
     try:

@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 from memento.cli import exit_code
 
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 from .conftest import Finished
 
 DEADLINE_S = 60
@@ -29,7 +29,7 @@ def test_what_cannot_be_followed_is_refused(line: str, capsys: pytest.CaptureFix
 @pytest.mark.slow
 def test_the_page_is_served_until_a_signal(finished: Finished) -> None:
     process = subprocess.Popen(
-        [*PROGRAM, "report", "one", "--follow", "--runs", str(finished.runs)], env=clean_environment(),
+        [*PROGRAM, "report", "one", "--follow", "--runs", str(finished.runs)],
         stderr=subprocess.PIPE, text=True,
     )
     try:

@@ -10,7 +10,7 @@ import pytest
 from memento.cli import exit_code
 
 from ..support.processes import start_process
-from ..support.program import DEADLINE_S, LONG, PROGRAM, Call, Start, clean_environment, until
+from ..support.program import DEADLINE_S, LONG, PROGRAM, Call, Start, until
 from .conftest import Finished
 
 REFUSED = {
@@ -81,7 +81,7 @@ def test_a_live_run_is_followed_to_its_end_also_after_a_kill(
 
     def start() -> Any:
         command = [*PROGRAM, "export", "long", "--to", "parquet", "--out", "tables"]
-        return start_process(command, cwd=tmp_path, env=clean_environment(), stderr=subprocess.PIPE)
+        return start_process(command, cwd=tmp_path, stderr=subprocess.PIPE)
 
     killed = start()
     until(lambda: (tables / "calls.parquet").exists())

@@ -1,12 +1,13 @@
 """Standard streams that cannot be written, are closed, or cannot hold a character: the work goes on, no traceback."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from ..support.program import PROGRAM, SMOKE, clean_environment
+from ..support.program import PROGRAM, SMOKE
 from .conftest import Finished
 
 FULL = Path("/dev/full")
@@ -17,7 +18,7 @@ def shell(line: str, folder: Path, *arguments: str | Path, **environment: str) -
     """The program with these arguments where `line` has "$@"."""
     return subprocess.run(
         ["sh", "-c", line, "sh", *PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True,
-        timeout=100, env=clean_environment() | environment, check=False, errors="replace",
+        timeout=100, env=os.environ | environment, check=False, errors="replace",
     )
 
 

@@ -15,13 +15,13 @@ from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
 from ..support.processes import members_of, start_process, wait_until_gone
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 
 SMALL = ("--domain", "hanoi-kinematic", "--preset", "smoke", "--episodes", "2", "--jobs", "2", "--display", "plain")
 
 
 def memento(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([*PROGRAM, *arguments], cwd=folder, env=clean_environment(), capture_output=True, text=True,
+    return subprocess.run([*PROGRAM, *arguments], cwd=folder, capture_output=True, text=True,
                           timeout=120)
 
 
@@ -88,7 +88,7 @@ def test_it_goes_on_past_a_failed_run_and_says_so_in_the_end(tmp_path):
 def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp_path):
     words = ["compare", *SMALL, "--method", "memento", "--method", "random", "--seeds", "1-2", "--set", "k_hc=30",
              "--name", "c"]
-    process = start_process([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE,
+    process = start_process([*PROGRAM, *words], cwd=tmp_path, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, start_new_session=True)
     folder = ComparisonFolder(tmp_path / "runs" / "c")
     deadline_s = time.monotonic() + 60
@@ -136,7 +136,7 @@ def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
 def test_after_a_kill_the_runs_that_go_on_by_themselves_are_waited_for(tmp_path):
     words = ["compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",
              "--evaluator", "reference", "--no-measure", "--set", "k=20"]
-    process = start_process([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stderr=subprocess.DEVNULL)
+    process = start_process([*PROGRAM, *words], cwd=tmp_path, stderr=subprocess.DEVNULL)
     folder = ComparisonFolder(tmp_path / "runs" / "c")
     begun = folder.runs / "hanoi-kinematic--random--s1"
     deadline_s = time.monotonic() + 60

@@ -16,7 +16,7 @@ from memento.evidence.loading import load_comparison
 from memento.evidence.plan import check, list_jobs, measure_seed
 from memento.evidence.scheduling import units_of
 
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 
 ARM = '[[arms]]\nmethod = "sac-her"\nset = { %s }\n'
 REST = '[[arms]]\nmethod = "random"\n[[measures]]\nname = "other"\nepisodes = 3\noptions = { variant = "cylinder" }\n'
@@ -104,7 +104,7 @@ def test_a_comparison_trains_goes_on_after_a_kill_and_counts_the_same_episodes(t
 
     def compare(*arguments: str):
         return subprocess.run([*PROGRAM, "compare", *arguments, "--json", "--display", "none"], cwd=tmp_path,
-                              env=clean_environment(), capture_output=True, text=True, timeout=240)
+                              capture_output=True, text=True, timeout=240)
 
     done = compare("mine.toml")
     assert done.returncode == 0, done.stderr

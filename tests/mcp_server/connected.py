@@ -1,6 +1,7 @@
 """The real server in a process, and the official client that talks to it over stdin and stdout."""
 
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 
 SECONDS = 40        # that a test waits for a run, at most
 
@@ -43,7 +44,7 @@ async def connected(folder: Path, *arguments: str, **environment: str) -> AsyncI
     """A client of `memento mcp ARGUMENTS`, whose runs are in `folder`/runs."""
     parameters = StdioServerParameters(
         command=sys.executable, args=[*PROGRAM[1:], "mcp", *arguments], cwd=folder,
-        env=clean_environment() | environment,
+        env=os.environ | environment,
     )
     with (folder / "server.log").open("w") as log:
         async with Client(stdio_client(parameters, errlog=log)) as client:

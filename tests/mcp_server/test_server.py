@@ -18,7 +18,7 @@ from memento.runtime.clock import SystemClock
 
 from ..support.language_server import KEY, serving
 from ..support.processes import members_of, start_process, wait_until_gone
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM
 from ..support.story import STORY
 from .connected import SECONDS, connected
 
@@ -136,7 +136,7 @@ async def test_spending_is_bounded_over_all_runs_of_a_server(tmp_path: Path) -> 
 
 def served(folder: Path) -> "subprocess.Popen[str]":
     return start_process(
-        [*PROGRAM, "mcp"], cwd=folder, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [*PROGRAM, "mcp"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
 

@@ -10,15 +10,6 @@ from memento.models import close_model, make_model, open_model
 from ..support.services import serving
 from .asking import KEY
 
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-
-
-@pytest.fixture(autouse=True)
-def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in PROXIES:
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-
 
 async def refusal(text: str) -> str:
     model = make_model(text, environ={"OPENAI_API_KEY": KEY, "LAB_API_KEY": KEY})

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +26,6 @@ PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]
 SMOKE = ("run", "hanoi-kinematic", "--preset", "smoke", "--workers", "1")
 LONG = (*SMOKE, "--set", "generations=500", "--name", "long")
 DEADLINE_S = 150     # a busy machine is no failure
-STATE_HOME = Path(tempfile.gettempdir()) / f"memento-tests-{os.getuid()}"      # not the state of whoever runs the tests
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -45,20 +43,13 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def clean_environment() -> dict[str, str]:
-    """The environment without settings or keys, and without a salt: the same command gives the same run."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
-    clean = {key: value for key, value in kept.items() if not key.endswith("_API_KEY")}
-    return clean | {"MEMENTO_SALT": "none", "XDG_STATE_HOME": str(STATE_HOME)}
-
-
 @pytest.fixture
 def memento(tmp_path: Path) -> Call:
     """Runs `memento ARGUMENTS` in an empty folder."""
 
     def call(*arguments: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=clean_environment() | environment,
+            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=os.environ | environment,
             capture_output=True, text=True, timeout=150,
         )
 
@@ -71,7 +62,7 @@ def memento_live(tmp_path: Path) -> Start:
 
     def start(*arguments: str | Path) -> "subprocess.Popen[str]":
         return start_process(
-            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=clean_environment(),
+            [*PROGRAM, *map(str, arguments)], cwd=tmp_path,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
 

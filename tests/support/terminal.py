@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .program import clean_environment
-
 ENOUGH_S = 100.0
 
 
@@ -23,7 +21,7 @@ class Terminal:
     def __init__(self, command: list[str], folder: Path) -> None:
         self._fd, other = pty.openpty()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        environment = clean_environment() | {"TERM": "xterm-256color", "PYTHONUNBUFFERED": "1"}
+        environment = os.environ | {"TERM": "xterm-256color", "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
             command, cwd=folder, env=environment, stdin=other, stdout=other, stderr=other, start_new_session=True
         )

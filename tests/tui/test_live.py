@@ -218,7 +218,6 @@ def fed(display: RichDisplay) -> None:
 @pytest.fixture(autouse=True)
 def a_capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.delenv("NO_COLOR", raising=False)
 
 
 def test_it_draws_keeps_what_matters_and_gives_the_cursor_back(terminal_of: Callable[..., Terminal]) -> None:

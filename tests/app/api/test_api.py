@@ -1,7 +1,6 @@
 """MEMENTO from Python: the examples of its guide, where an event loop runs and where none does."""
 
 import asyncio
-import os
 import re
 import signal
 import subprocess
@@ -17,7 +16,6 @@ from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
 from ...support.processes import start_process
-from ...support.program import STATE_HOME
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "python-api.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -35,9 +33,6 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             exec(compile(example, f"python-api.md, example {number + 1}", "exec"), found)
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("MEMENTO_")]:
-            patch.delenv(name)
-        patch.setenv("XDG_STATE_HOME", str(STATE_HOME))
         patch.chdir(folder)
         asyncio.run(cells())
     return found
@@ -132,10 +127,9 @@ except KeyboardInterrupt:
 
 @pytest.mark.slow
 def test_an_interrupt_in_a_notebook_ends_the_run_cleanly(tmp_path: Path) -> None:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
     process = start_process(
         [sys.executable, "-c", NOTEBOOK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
-        env={**environment, "XDG_STATE_HOME": str(STATE_HOME)}, start_new_session=True,
+        start_new_session=True,
     )
     folder, deadline_s = tmp_path / "runs" / "long", time.monotonic() + 40
     while not (is_run(folder) and facts_in(folder) > 1):

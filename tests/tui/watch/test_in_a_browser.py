@@ -15,7 +15,7 @@ from PIL import Image
 
 from ...evidence.browser import PROGRAM as CHROMIUM
 from ...evidence.browser import browser
-from ...support.program import PROGRAM, clean_environment
+from ...support.program import PROGRAM
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,7 +28,7 @@ ENOUGH_S = 120.0
 def served(run: Path) -> Iterator[tuple[str, str]]:
     """The address and its token; the server is ended as by Ctrl-C."""
     command = [*PROGRAM, "watch", str(run), "--browser"]
-    with subprocess.Popen(command, env=clean_environment(), stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             line = process.stderr.readline()

@@ -10,7 +10,7 @@ import pytest
 from memento.memory.lock import is_locked
 from memento.memory.store import RunStore
 
-from ...support.program import PROGRAM, clean_environment
+from ...support.program import PROGRAM
 from ...support.terminal import ENOUGH_S, terminal
 
 TUI = [sys.executable, "-c", "from memento.cli import main_tui; main_tui()"]
@@ -22,7 +22,7 @@ def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
 
     def call(*arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [*PROGRAM, *arguments], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, timeout=150,
+            [*PROGRAM, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=150,
             stdin=subprocess.DEVNULL,
         )
 
