@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from .support import quick
 from .support.nightly import is_sampled
 from .support.processes import end_started
 from .support.progress import Progress
@@ -48,6 +49,7 @@ def _processes_end_with_their_test() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    quick.add_options(parser)
     parser.addoption("--nightly", action="store_true", help="run every nightly test, not only a sample of them")
     parser.addoption("--progress", action="store_true", help="show a line on how far the tests are, instead of dots")
 
@@ -71,12 +73,17 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         remove_home()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if collection_path.suffix == ".py" and quick.is_left_out(collection_path, config) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of the nightly tests, which repeat others with other values, keep a sample that changes with every commit."""
-    if config.getoption("--nightly"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("nightly") and not is_sampled(item.nodeid)]
-    if left_out and len(items) > len(left_out):     # a test that was asked for alone runs
-        config.hook.pytest_deselected(items=left_out)
-        gone = {id(item) for item in left_out}
-        items[:] = [item for item in items if id(item) not in gone]
+    kept = [item for item in items if quick.is_asked_for(item, config)]
+    if not config.getoption("--nightly"):
+        sample = [item for item in kept if not item.get_closest_marker("nightly") or is_sampled(item.nodeid)]
+        kept = sample or kept       # a test that was asked for alone runs
+    gone = {id(item) for item in items} - {id(item) for item in kept}
+    if gone:
+        config.hook.pytest_deselected(items=[item for item in items if id(item) in gone])
+        items[:] = kept

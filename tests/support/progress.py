@@ -8,6 +8,7 @@ import pytest
 ON_TERMINAL_EVERY_S = 0.5
 ELSEWHERE_EVERY_S = 20.0
 WIDTH = 78
+LONGEST_GUESS = 10      # times what was measured
 
 
 class Progress:
@@ -16,7 +17,8 @@ class Progress:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._on_terminal = sys.stdout.isatty()
-        self._began_s = self._shown_s = time.monotonic()
+        self._began_s = time.monotonic()
+        self._shown_s = -ELSEWHERE_EVERY_S
         self._whole = self._done = self._failed = 0
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -51,10 +53,13 @@ class Progress:
             self._show("")
 
     def _line(self, passed_s: float) -> str:
-        left_s = passed_s * (self._whole / max(self._done, 1) - 1)
-        return (
-            f"{self._done} of {self._whole} tests, {self._failed} failed, {passed_s:.0f} s, about {left_s:.0f} s left"
-        )
+        return f"{self._done} of {self._whole} tests, {self._failed} failed, {passed_s:.0f} s{self._left(passed_s)}"
+
+    def _left(self, passed_s: float) -> str:
+        """How long the rest takes at this rate; nothing where so little is measured that it would be a guess."""
+        if self._done * (LONGEST_GUESS + 1) < max(self._whole, 1):
+            return ""
+        return f", about {passed_s * (self._whole / self._done - 1):.0f} s left"
 
     def _show(self, text: str) -> None:
         blank = f"\r{'':{WIDTH}}\r" if self._on_terminal else ""

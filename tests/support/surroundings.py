@@ -47,6 +47,7 @@ def clear_surroundings() -> None:
     # As in a worker: tests compare the physics with stock robosuite's in this process.
     os.environ.update(common_kernels())
     os.environ["XDG_CACHE_HOME"] = str(_cache())
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(_cache() / "hypothesis")     # no examples: see tests/conftest.py
     os.environ["HOME"] = home or tempfile.mkdtemp(prefix="memento-home-")
     time.tzset()
     os.umask(0o022)
