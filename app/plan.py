@@ -7,12 +7,13 @@ from ..core.seeds import derive_seed
 from ..core.values import Operator, Program
 from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
-from ..search.fresh import MOST_STARTS
 from ..search.gate import GateTerms
 from ..search.hardening import AttackTerms
+from ..search.keepers import KEEPERS
+from ..search.meetings.starts import MOST_STARTS
 from ..search.options import GenerationBudget, SearchOptions
 from ..search.rollout_plan import FreshPlan, RolloutPlan
-from ..search.sequencer import KEEPERS, RunPlan
+from ..search.sequencer import RunPlan
 from ..settings import ATTACKER, Settings
 from .budgets import models_of
 from .required import twin_of

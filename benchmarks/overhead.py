@@ -52,9 +52,10 @@ from ..runtime.clock import SystemClock
 from ..runtime.prompts import PromptFolder
 from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane, Supervisor
+from ..search.keepers import KEEPERS
 from ..search.options import GenerationBudget
 from ..search.rollout_plan import RolloutPlan
-from ..search.sequencer import KEEPERS, RunPlan, Sequencer
+from ..search.sequencer import RunPlan, Sequencer
 
 IN_FLIGHT = (16, 32, 64)
 LATENCY_S = 1.0

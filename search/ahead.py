@@ -13,17 +13,24 @@ from typing import Any
 from ..core import order_ids
 from ..core.events import Roll
 from ..core.values import CandidateState
+from .branches.tune.branch import Tunings
 from .conversing import Talks
 from .criticising import Looks
-from .fresh import NO_RECORDS, STARTS, Challenge, FreshStarts, is_saturated, looks_of, rolled, starts_stream, stream_of
+from .dealing import is_spent
+from .elite_keeper import EliteKeeper
 from .gate import AtTheGate
-from .islands import IslandSearch
-from .meetings import SearchState, choice_of, kept
-from .options import is_spent
+from .islands import IslandSearch, IslandsKeeper
+from .meetings.challenge import Challenge
+from .meetings.choice import best_known, choice_of
+from .meetings.meeting import SearchState
+from .meetings.paired import looks_of
+from .meetings.starts import STARTS, FreshStarts, is_saturated, starts_stream
+from .meetings.stream import NO_RECORDS, roll_on, stream_of
+from .parts.speculation import Ahead
 from .random_search import Draws
 from .rounds import Round, fitter
-from .selection import Search, outputs, select_elite
 from .sequencer import Stages
+from .state import Search
 
 Key = tuple[str, int, int]
 
@@ -37,10 +44,10 @@ def expected(state: Any, generations: int) -> tuple[Roll, ...]:
     `state` is that of a whole run, `generations` how many its search may have. The ids may differ from those of the
     later orders; program, split, number and seed are the same.
     """
-    search = _search_of(state)
+    keeper, search = _search_of(state)
     if search is None:
         return ()
-    found = dict(islice(((_key(roll), roll) for roll in _of(search, generations)), 2 * MOST))
+    found = dict(islice(((_key(roll), roll) for roll in _of(keeper, search, generations)), 2 * MOST))
     return tuple(found.values())[:MOST]
 
 
@@ -49,7 +56,7 @@ def basis(state: Any) -> tuple[Any, ...]:
 
     Most facts of a search are episodes and scores of candidates, which change none of it.
     """
-    search = _search_of(state)
+    _, search = _search_of(state)
     if search is None:
         return ()
     if isinstance(search, IslandSearch):
@@ -58,31 +65,38 @@ def basis(state: Any) -> tuple[Any, ...]:
 
 
 def _parts(search: SearchState) -> tuple[Any, ...]:
-    return tuple(getattr(search, name) for name in search.__dataclass_fields__ if name not in _ALWAYS_NEW)
+    found = tuple(getattr(search, name) for name in search.__dataclass_fields__ if name not in _ALWAYS_NEW)
+    slices = search.slices if isinstance(search, Search) else {}
+    return (*found, *(one for kind, one in slices.items() if kind not in _SLICES_ALWAYS_NEW))
 
 
-_ALWAYS_NEW = frozenset({"trials", "requested", "tunings", "ahead"})
+_ALWAYS_NEW = frozenset({"trials", "requested", "slices"})
+_SLICES_ALWAYS_NEW = frozenset({Tunings, Ahead})
 
 
-def _search_of(state: Any) -> SearchState | None:
+def _search_of(state: Any) -> tuple[Any, SearchState | None]:
+    """The keeper of the search under way, and its state."""
+    keeper = None
     while isinstance(state, AtTheGate | Looks | Talks | Stages):
+        if isinstance(state, Stages) and state.stage is not None:
+            keeper = state.stage.keeper
         state = state.inner
-    return state if isinstance(state, SearchState) else None
+    return keeper, state if isinstance(state, SearchState) else None
 
 
 def _key(roll: Roll) -> Key:
     return roll.program.text, roll.index, roll.seed
 
 
-def _of(search: SearchState, generations: int) -> Iterator[Roll]:
+def _of(keeper: Any, search: SearchState, generations: int) -> Iterator[Roll]:
     if search.over:
         return
-    if isinstance(search, IslandSearch) and search.meeting is None:
-        for island in search.islands:
-            yield from _of(island, generations)
+    if isinstance(keeper, IslandsKeeper) and isinstance(search, IslandSearch) and search.meeting is None:
+        for place, island in enumerate(search.islands):
+            yield from _of(keeper.keeper_of(search, place), island, generations)
         return
     ordered = _under_way(search)
-    yield from (roll for roll in _likely(search, generations) if _key(roll) not in ordered)
+    yield from (roll for roll in _likely(keeper, search, generations) if _key(roll) not in ordered)
 
 
 def _under_way(search: SearchState) -> frozenset[Key]:
@@ -96,21 +110,21 @@ def _under_way(search: SearchState) -> frozenset[Key]:
     )
 
 
-def _likely(search: SearchState, generations: int) -> Iterator[Roll]:
+def _likely(keeper: Any, search: SearchState, generations: int) -> Iterator[Roll]:
     match search.meeting:
         case None:
-            yield from _before_meetings(search, _leader(search), generations)
+            yield from _before_meetings(keeper, search, generations)
         case Challenge() as challenge:
             yield from _next_look(search, challenge)
             if _is_last(search, generations):
-                yield from _of_choice(search, challenge.candidate)
+                yield from _of_choice(keeper, search, challenge.candidate)
         case FreshStarts() as starts:
             yield from _further_starts(search, starts)
 
 
-def _before_meetings(search: SearchState, leader: CandidateState, generations: int) -> Iterator[Roll]:
+def _before_meetings(keeper: Any, search: SearchState, generations: int) -> Iterator[Roll]:
     """The generation is under way: its end is expected, with the leader so far as its best program."""
-    fresh = search.trials.plan.fresh
+    fresh, leader = search.trials.plan.fresh, _leader(keeper, search)
     met = {order_ids.ELITE: search.elite}
     if leader.program != search.elite.program:
         met[order_ids.CANDIDATE] = leader
@@ -118,7 +132,7 @@ def _before_meetings(search: SearchState, leader: CandidateState, generations: i
     for length in looks[:1]:
         for who, one in met.items():
             yield from _rolls(search, {_name(search, who): one}, length)
-    yield from _of_end(search, leader, generations)
+    yield from _of_end(keeper, search, leader, generations)
     for length in looks[1:]:    # of the elite alone: every challenger meets it, but few leaders stay so for long
         yield from _rolls(search, {_name(search, order_ids.ELITE): search.elite}, length)
 
@@ -127,25 +141,25 @@ def _name(search: SearchState, who: str) -> str:
     return str(order_ids.confirmation(search.generation, who, island=search.trials.plan.island))
 
 
-def _of_end(search: SearchState, leader: CandidateState, generations: int) -> Iterator[Roll]:
+def _of_end(keeper: Any, search: SearchState, leader: CandidateState, generations: int) -> Iterator[Roll]:
     """What follows where the leader becomes the elite: fresh starts of a perfect one, and the final choice."""
     plan = search.trials.plan
     if plan.fresh.starts and leader.id != search.elite.id and is_saturated(leader):
         name = str(order_ids.fresh_starts(search.generation))
         length = min(STARTS, plan.fresh.starts)
-        _, orders = rolled(plan, starts_stream(plan.fresh), NO_RECORDS, {name: leader}, length)
+        _, orders = roll_on(plan, starts_stream(plan.fresh), NO_RECORDS, {name: leader}, length)
         yield from (order for order in orders if isinstance(order, Roll))
     if _is_last(search, generations):
-        yield from _of_choice(search, leader)
+        yield from _of_choice(keeper, search, leader)
 
 
-def _of_choice(search: SearchState, leader: CandidateState) -> Iterator[Roll]:
+def _of_choice(keeper: Any, search: SearchState, leader: CandidateState) -> Iterator[Roll]:
     """The first round of the final choice, if the leader is the last elite."""
     plan = search.trials.plan
     if not plan.fresh.choice:
         return
-    others = outputs(search, measured=plan.episodes is not None) if isinstance(search, Search) else ()
-    choice = choice_of(search, leader, kept(search, (leader, *others)))
+    others = keeper.outputs(search) if isinstance(keeper, EliteKeeper) and isinstance(search, Search) else ()
+    choice = choice_of(search, leader, best_known(search, (leader, *others)))
     if choice is not None:
         yield from _rolls(search, choice.names(), choice.length)
 
@@ -161,22 +175,22 @@ def _further_starts(search: SearchState, starts: FreshStarts) -> Iterator[Roll]:
     """The starts after those that are under way."""
     plan = search.trials.plan
     name, length = str(order_ids.fresh_starts(search.generation)), min(starts.most, starts.length + STARTS)
-    _, orders = rolled(plan, starts_stream(plan.fresh), starts.records, {name: starts.elite}, length)
+    _, orders = roll_on(plan, starts_stream(plan.fresh), starts.records, {name: starts.elite}, length)
     yield from (order for order in orders if isinstance(order, Roll))
 
 
 def _rolls(search: SearchState, programs: Mapping[str, CandidateState], length: int) -> Iterator[Roll]:
     """The episodes that these programs lack of the first `length` fresh ones."""
     plan = search.trials.plan
-    _, orders = rolled(plan, stream_of(plan.fresh), search.records, programs, length)
+    _, orders = roll_on(plan, stream_of(plan.fresh), search.records, programs, length)
     yield from (order for order in orders if isinstance(order, Roll))
 
 
-def _leader(search: SearchState) -> CandidateState:
+def _leader(keeper: Any, search: SearchState) -> CandidateState:
     """The program that would end the generation as its best, if it ended now."""
     match search:
-        case Search():
-            return select_elite(search)
+        case Search() if isinstance(keeper, EliteKeeper):
+            return keeper.leader(search)
         case Round():
             return fitter(search.slots, search.elite)
         case Draws() if search.generation <= len(search.slots):

@@ -30,7 +30,7 @@ from ..core.programs.program_text import MAX_FAULT
 from ..core.seeds import derive_seed
 from ..core.text import counted, one_line
 from ..core.values import Program
-from .paired import sign_flip
+from .meetings.paired import sign_flip
 from .trials import chained
 
 # When the gate stops a candidate: it fails on the twin, or is clearly below its parents there. Pure.

@@ -1,6 +1,6 @@
 """Islands: several memetic searches side by side, each with its elite, rejection memory and foci. Pure.
 
-Each island is a whole search by `memento.EliteKeeper`. Its facts and orders are known by their ids, so islands do not
+Each island is a whole search by `EliteKeeper`. Its facts and orders are known by their ids, so islands do not
 depend on one another within a generation, and as many climbs as there are islands run at the same time. Generations
 begin and end together: then the slots of the next one are dealt, and the best elite of all islands is that of the run.
 
@@ -19,13 +19,18 @@ from ..core.operators import OPERATORS
 from ..core.order_ids import owner_of, parse
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, Operator
-from .fresh import Records
-from .meetings import SearchState, elect, follow_meeting
-from .memento import EliteKeeper
-from .options import CHALLENGE, PLAIN, GenerationBudget, SearchOptions, affordable, dealt, is_spent, tunable
+from .branches.tune.branch import without_spare
+from .dealing import CHALLENGE, affordable, dealt, is_spent, tunable
+from .elite_keeper import EliteKeeper
+from .meetings.challenge import elect
+from .meetings.meeting import SearchState, follow_meeting
+from .meetings.stream import Records
+from .memento import memento
+from .options import PLAIN, GenerationBudget, SearchOptions
 from .outcomes import branch_ended, elite_changed, search_ended
+from .parts.partners import Guest
 from .rollout_plan import RolloutPlan
-from .selection import Search, outputs
+from .state import Search
 from .trials import Trials, chained
 
 ISOLATION = 0.6
@@ -117,9 +122,9 @@ def shares_of(slots: GenerationBudget, counts: Sequence[int], first: int) -> tup
 class IslandKeeper(EliteKeeper):
     """Decides one island: after each generation it waits for the others."""
 
-    def adopt(self, state: Search, elite: CandidateState) -> Decision[Search]:
+    def adopt(self, search: Search, elite: CandidateState) -> Decision[Search]:
         """The generation ends with this elite."""
-        return Decision(state=replace(self.adopted(state, elite), over=True))
+        return Decision(state=replace(self.with_elite(search, elite), over=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +175,7 @@ class IslandsKeeper:
         if not 0 <= place < self._count or state.islands[place].over:
             return Decision(state=state)
         island = state.islands[place]
-        return self._follow(state, place, self._keeper_of(state, place).decide(island, fact))
+        return self._follow(state, place, self.keeper_of(state, place).decide(island, fact))
 
     def finished(self, state: IslandSearch) -> bool:
         """Whether all generations are over."""
@@ -199,19 +204,20 @@ class IslandsKeeper:
         decision = Decision(state=state, facts=() if move is None else (move,))
         for place, island in enumerate(state.islands):
             if not island.over:
-                begun = self._keeper_of(state, place).begin_generation(island)
+                begun = self.keeper_of(state, place).begin_generation(island)
                 decision = chained(decision, self._follow(decision.state, place, begun))
         return decision
 
     # ------------------------------------------------------------------------------------------ one generation
 
-    def _keeper_of(self, state: IslandSearch, place: int) -> IslandKeeper:
+    def keeper_of(self, state: IslandSearch, place: int) -> IslandKeeper:
+        """The keeper of an island in this generation."""
         return self._keeper(place, state.islands[place].trials.plan, state.shares[place])
 
     def _keeper(self, place: int, plan: RolloutPlan, share: GenerationBudget) -> IslandKeeper:
         """The keeper of an island with these slots; its draws are others than those of the other islands."""
         options = replace(self._options, seed=derive_seed(self._options.seed, "island", place + 1))
-        return IslandKeeper(initial=self._initial, plan=plan, slots=share, options=options)
+        return IslandKeeper(initial=self._initial, plan=plan, method=memento(share, options, plan))
 
     def _is_late(self, state: IslandSearch) -> bool:
         """Whether the islands were isolated for long enough."""
@@ -247,14 +253,14 @@ class IslandsKeeper:
         guest = None
         if move is not None and move.target == place + 1:
             guest = _as_guest(state.islands[move.source - 1].elite)
-        island = replace(island, generation=state.generation - 1, over=False, guest=guest)
+        island = replace(island, generation=state.generation - 1, over=False).with_slice(Guest(program=guest))
         plan = island.trials.plan
         if plan.episodes is None:
             return island
         room = _episodes_of(share, plan) + _slots_of(share) * plan.practice + CHALLENGE * plan.fresh.confirm
         plan = replace(plan, episodes=island.trials.ordered + room)
         # What a tuning left is in the budget of all islands again.
-        return replace(island, spare=0, trials=replace(island.trials, plan=plan))
+        return without_spare(replace(island, trials=replace(island.trials, plan=plan)))
 
     def _follow(self, state: IslandSearch, place: int, decision: Decision[Search]) -> Decision[IslandSearch]:
         """Adopt the decision of an island. The last one that ends its generation ends that of the run."""
@@ -267,8 +273,10 @@ class IslandsKeeper:
         """The branches end, and the best elite is that of the run, unless the last choice finds another one better."""
         islands, plan = state.islands, self._plan
         best = max((island.elite for island in islands), key=lambda one: (one.fitness, one.id == state.elite.id))
-        measured = plan.episodes is not None
-        others = [one for island in islands for one in (island.elite, *outputs(island, measured=measured))]
+        others = [
+            one for place, island in enumerate(islands)
+            for one in (island.elite, *self.keeper_of(state, place).outputs(island))
+        ]
         facts = (*self._branches(state), IslandsChanged(
             generation=state.generation, elites=tuple(island.elite.id for island in islands),
             fitnesses=tuple(island.elite.fitness for island in islands), slots=tuple(map(_slots_of, state.shares)),
@@ -285,19 +293,15 @@ class IslandsKeeper:
 
     def _branches(self, state: IslandSearch) -> Iterator[BranchEnded]:
         """The best result of each branch of the generation over the islands."""
+        found: dict[Operator, list[CandidateState | None]] = {}
+        for place, island in enumerate(state.islands):
+            for branch in self.keeper_of(state, place).method.branches:
+                if branch.count:
+                    found.setdefault(branch.operator, []).append(branch.result(island))
         for operator in OPERATORS:
-            places = [place for place, share in enumerate(state.shares) if _slots_for(share, operator)]
-            found = [self._keeper_of(state, place).winner(state.islands[place], operator) for place in places]
-            if places:
-                winner = max(filter(None, found), key=lambda one: (one.fitness, one.generation), default=None)
-                yield branch_ended(state.generation, operator, winner)
-
-
-def _slots_for(share: GenerationBudget, operator: Operator) -> int:
-    return {
-        Operator.HILL_CLIMB: share.hill_climb, Operator.MACRO: share.macro, Operator.TUNE: share.tune,
-        Operator.CROSSOVER: share.crossover,
-    }.get(operator, 0)
+            if operator in found:
+                best = max(filter(None, found[operator]), key=lambda one: (one.fitness, one.generation), default=None)
+                yield branch_ended(state.generation, operator, best)
 
 
 def _slots_of(share: GenerationBudget) -> int:

@@ -10,12 +10,13 @@ from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, P
 from ..core.keeper import Decision, put
 from ..core.order_ids import parse
 from ..core.values import CandidateState, Operator
-from .meetings import SearchState, elect, follow_meeting, followed, tried
-from .options import kept_free
+from .branch import best_of, falls_behind
+from .dealing import kept_free
+from .meetings.challenge import elect
+from .meetings.meeting import SearchState, attempt, follow, follow_meeting
 from .outcomes import branch_ended, elite_changed, search_ended
 from .rollout_plan import RolloutPlan
 from .rounds import fitter
-from .selection import best_of, falls_behind
 from .trials import Trial, Trials, bound, brief_of, chained, trial_of
 
 
@@ -64,7 +65,7 @@ class RandomKeeper:
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
             return self._race(decision) if self._plan.duplicates else decision  # a duplicate has a fitness
-        return self._race(followed(state, state.trials.take(fact), self._settle))
+        return self._race(follow(state, state.trials.take(fact), self._settle))
 
     def finished(self, state: Draws) -> bool:
         """Whether the whole budget is spent."""
@@ -88,7 +89,7 @@ class RandomKeeper:
         trial = trial_of(
             fact, fact.order, operator=Operator.INITIAL, generation=order.generation, slot=order.slot
         )
-        return tried(state, trial, fact, self._settle)
+        return attempt(state, trial, fact, self._settle)
 
     def _settle(self, state: Draws, candidate: CandidateState) -> Decision[Draws]:
         place = candidate.generation - 1
@@ -176,7 +177,7 @@ class RandomKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if not state.over and is_hopeless(trial, leaders[trial.generation], state.elite):
-                decision = chained(decision, followed(state, state.trials.prune(name), self._settle))
+                decision = chained(decision, follow(state, state.trials.prune(name), self._settle))
         return decision
 
 

@@ -13,9 +13,9 @@ from typing import TypeAlias
 from ..core.events import PopulationChanged
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, Operator
+from .branch import best_of
 from .outcomes import branch_ended
 from .rounds import Selection, SlotRequest, fitter, of_operator
-from .selection import best_of
 from .trials import Trial
 
 # Islands of programs: how REvolve draws parents, admits children and resets islands. Pure; draws are arguments.

@@ -14,11 +14,14 @@ from ..core.keeper import Decision, put
 from ..core.operators import OPERATORS
 from ..core.programs.calibration import worth
 from ..core.values import CandidateState, Operator
-from .meetings import SearchState, elect, follow_meeting, followed, tried
-from .options import PLAIN, SearchOptions, affordable, is_spent
+from .branch import best_of, falls_behind
+from .dealing import affordable, is_spent
+from .meetings.challenge import elect
+from .meetings.meeting import SearchState, attempt, follow, follow_meeting
+from .options import PLAIN, SearchOptions
 from .outcomes import branch_ended, elite_changed, search_ended
+from .parts.foci import focus_at
 from .rollout_plan import RolloutPlan
-from .selection import best_of, falls_behind
 from .trials import Trial, Trials, bound, brief_of, chained, trial_of
 
 P = TypeVar("P")
@@ -105,7 +108,7 @@ class RoundsKeeper:
             return follow_meeting(self, state, fact)
         if isinstance(fact, ProposalMade | ProposalFailed):
             return self._race(self._take_proposal(state, fact))
-        return self._race(followed(state, state.trials.take(fact), self._settle))
+        return self._race(follow(state, state.trials.take(fact), self._settle))
 
     def finished(self, state: Round) -> bool:
         """Whether all generations are over."""
@@ -134,7 +137,7 @@ class RoundsKeeper:
         request = requests[slot]
         # Attempts at the initial prompt are numbered from p_0, which was attempt 0.
         number = slot + 1 if request.operator is Operator.INITIAL else slot
-        macro = request.operator is Operator.MACRO
+        focused = self._options.macro_focus and request.operator is Operator.MACRO
         return Propose(
             id=str(order_ids.candidate(generation, OPERATORS[request.operator].word, slot)),
             operator=request.operator,
@@ -142,7 +145,7 @@ class RoundsKeeper:
             slot=number,
             parents=request.parents,
             earlier=request.earlier,
-            focus=self._options.focus(generation, slot, len(requests)) if macro else None,
+            focus=focus_at(self._options.seed, generation, slot, len(requests)) if focused else None,
             elite=elite.id,
             fitness=self._plan.fitness,
         )
@@ -157,7 +160,7 @@ class RoundsKeeper:
             fact, fact.order,
             operator=request.operator, generation=state.generation, slot=slot, parents=request.parents,
         )
-        return tried(state, trial, fact, self._settle)
+        return attempt(state, trial, fact, self._settle)
 
     def _settle(self, state: Round, candidate: CandidateState) -> Decision[Round]:
         """A slot is spent; the last one ends the generation."""
@@ -196,7 +199,7 @@ class RoundsKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if self._rule.is_hopeless(trial, leader, state.elite):
-                decision = chained(decision, followed(state, state.trials.prune(name), self._settle))
+                decision = chained(decision, follow(state, state.trials.prune(name), self._settle))
         return decision
 
 

@@ -5,111 +5,24 @@ Where the evaluator moves, it alternates between the stage of the evaluator and 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from ..core.errors import SearchError
 from ..core.events import Fact, StageEntered
 from ..core.keeper import Decision, Keeper
-from ..core.methods import halves
 from ..core.values import CandidateState, EvaluatorCandidate, Exploit, Probe, Program
 from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, Predecessor, UnevolvedEvaluatorKeeper
 from .hardening import AttackTerms, HardeningKeeper
-from .islands import IslandsKeeper
-from .memento import EliteKeeper
-from .moving import DrawnRecordings, MoveRecordings, drawn
-from .moving_search import MovingKeeper, Rescoring, RescoringKeeper, after_move
+from .keepers import MakeKeeper
+from .moving.keeper import MovingKeeper
+from .moving.recordings import DrawnRecordings, Moves, draw
+from .moving.successor import MoveRecordings
+from .moving.trial import Rescoring, RescoringKeeper
 from .options import PLAIN, GenerationBudget, SearchOptions
-from .random_search import RandomKeeper
-from .revolve import Revolve
 from .rollout_plan import RolloutPlan
-from .rounds import Calibration, Eureka, RoundsKeeper, Rule, ZeroShot
-from .selection import Search
 from .stages import FinalKeeper, InitialKeeper, score_baseline, split_of
+from .state import Search
 from .trials import chained, success_rate
-
-# The keeper of each search method, by the method's name.
-
-
-class MakeKeeper(Protocol):
-    """Makes a keeper from C_0, the rollout plan, the slots of a generation, and the run's options."""
-
-    def __call__(
-        self, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = ..., /
-    ) -> Keeper[Any]:
-        """The keeper."""
-
-
-def together(slots: GenerationBudget) -> int:
-    """B, the number of candidates in a generation: the same for every method of a comparison."""
-    return slots.hill_climb + slots.macro + slots.crossover
-
-
-def climbing(slots: GenerationBudget) -> GenerationBudget:
-    """All slots for the climb."""
-    return GenerationBudget(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
-
-
-def tuning(slots: GenerationBudget) -> GenerationBudget:
-    """One slot that tunes the constants of the first program with all episodes."""
-    return GenerationBudget(
-        generations=1, hill_climb=0, macro=0, crossover=0, tune=1, tune_episodes=slots.tune_episodes
-    )
-
-
-def uncrossed(slots: GenerationBudget) -> GenerationBudget:
-    """Half of the slots for the climb, half for macro-mutation; an odd one goes to the climb."""
-    climbs, macros = halves(together(slots))
-    return GenerationBudget(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
-
-
-def _memento(share: Callable[[GenerationBudget], GenerationBudget]) -> MakeKeeper:
-    """Memetic search; `share` distributes the slots over the branches."""
-
-    def make(
-        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
-    ) -> Keeper[Any]:
-        moving = MovingKeeper if options.evaluator_every else EliteKeeper
-        keeper = moving if options.islands == 1 else IslandsKeeper
-        return keeper(initial=initial, plan=plan, slots=share(slots), options=options)
-
-    return make
-
-
-def _random(
-    initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
-) -> RandomKeeper:
-    return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together(slots))
-
-
-def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int | None = None) -> MakeKeeper:
-    """A search in rounds of B candidates, with the given rule."""
-
-    def make(
-        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
-    ) -> RoundsKeeper:
-        return RoundsKeeper(
-            initial=initial,
-            plan=plan,
-            generations=slots.generations if generations is None else generations,
-            rule=rule(together(slots), options),
-            options=options,
-        )
-
-    return make
-
-
-KEEPERS: dict[str, MakeKeeper] = {
-    "memento": _memento(lambda slots: slots),
-    "hill-only": _memento(climbing),
-    "without-crossover": _memento(uncrossed),
-    "eureka": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=False)),
-    "eureka-elite": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=True)),
-    "revolve": _rounds(lambda count, options: Revolve(candidates=count, seed=options.seed)),
-    "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
-    "random": _random,
-    "cma-es": _memento(tuning),
-    "calibrate": _rounds(lambda count, options: Calibration(latest_of_equals=options.latest_of_equals)),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +170,7 @@ class Sequencer:
 
     def _after_search(self, course: Course, initial: CandidateState, ended: Any) -> Decision[Stages]:
         """The final measure, or a move of the evaluator if the search waits for one."""
-        if isinstance(ended, Search) and ended.moves.due:
+        if isinstance(ended, Search) and ended.slices.get(Moves, Moves()).due:
             return self._begin_move(course, initial, ended)
         return self._begin_final(course.baseline.program, ended.elite.program)
 
@@ -284,9 +197,9 @@ class Sequencer:
 
     def _begin_move(self, course: Course, initial: CandidateState, search: Search) -> Decision[Stages]:
         """Draw T again, and evolve the pool again from the evaluator in use."""
-        plan, moves = self._plan, search.moves
+        plan, moves = self._plan, search.slice(Moves)
         first = course.baseline.episodes
-        found = drawn(first, search.elite, moves.archive, len(plan.search.seeds))
+        found = draw(first, search.elite, moves.archive, len(plan.search.seeds))
         recordings = replace(
             course.baseline, episodes=found.episodes, scores=(),
             success_rate=success_rate(found.episodes) if plan.search.has_success else None,
@@ -312,7 +225,7 @@ class Sequencer:
             return self._begin_rescoring(move, chosen)
         keeper = HardeningKeeper(
             baseline=move.recordings, chosen=chosen, probes=move.course.probes, terms=terms, moves=True,
-            first=(move.search.moves.moves + 1) * self._plan.attack_numbers, known=move.course.exploits,
+            first=(move.search.slice(Moves).moves + 1) * self._plan.attack_numbers, known=move.course.exploits,
             later=move.drawn.later,
         )
         return self._enter("hardening", keeper, lambda ended: self._begin_rescoring(move, ended.chosen, ended.exploits))
@@ -322,11 +235,12 @@ class Sequencer:
     ) -> Decision[Stages]:
         """The successor scores all that the search remembers: what the stage before has left to do."""
         course, search = move.course, move.search
+        moves = search.slice(Moves)
         keeper = RescoringKeeper(
             recordings=MoveRecordings(
-                episodes=move.drawn.episodes, probes=course.probes, archive=search.moves.archive
+                episodes=move.drawn.episodes, probes=course.probes, archive=moves.archive
             ),
-            before=course.chosen, successor=successor, elite=search.elite, moves=search.moves,
+            before=course.chosen, successor=successor, elite=search.elite, moves=moves,
             generation=search.generation,
         )
         stage = RunStage(
@@ -338,18 +252,15 @@ class Sequencer:
         self, move: Move, successor: EvaluatorCandidate, exploits: tuple[Exploit, ...], ended: Rescoring
     ) -> Decision[Stages]:
         assert ended.outcome is not None
-        course, options = move.course.with_exploits(exploits), self._plan.options
+        course = move.course.with_exploits(exploits)
         if ended.outcome.moved:
             course = replace(course, chosen=successor)
-        search = after_move(
-            move.search, ended.outcome, ended.scores, move.drawn.owners, evaluator=course.chosen,
-            full=options.full_memory,
-        )
-        keeper = self._plan.method(move.initial, search.trials.plan, self._plan.slots, options)
+        keeper = self._plan.method(move.initial, move.search.trials.plan, self._plan.slots, self._plan.options)
         assert isinstance(keeper, MovingKeeper)
-        return self._begin(
-            "search", keeper, keeper.resume(search), lambda last: self._after_search(course, move.initial, last)
+        first = keeper.resume(
+            move.search, ended.outcome, ended.scores, move.drawn.owners, evaluator=course.chosen
         )
+        return self._begin("search", keeper, first, lambda last: self._after_search(course, move.initial, last))
 
     def _end(self) -> Decision[Stages]:
         return Decision(state=Stages(), facts=(StageEntered(stage="done"),))

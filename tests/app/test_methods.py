@@ -2,7 +2,7 @@
 
 import pytest
 from memento.core.events import ConstantsTried, EpisodeEnded, ProposalMade
-from memento.search.tuning import FIRST
+from memento.search.branches.tune.slot import FIRST
 
 from ..support.methods import OTHERS, SMALL, budget, verdicts
 from ..support.nightly import first_and_nightly

@@ -8,9 +8,10 @@ import pytest
 from memento.benchmarks.overhead import measure
 from memento.core.events import CandidateScored, Withdraw
 from memento.core.values import Program
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import World
 

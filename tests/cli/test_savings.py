@@ -18,9 +18,10 @@ from memento.memory.lookup import Policy, look_up
 from memento.memory.run_view import view_of_facts
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 from memento.tui.lines import lines_of
 from memento.tui.live_view import LiveView
 from memento.tui.snapshot import RunSnapshot, search_slots

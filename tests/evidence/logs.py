@@ -24,9 +24,10 @@ from memento.evidence.plan import list_jobs, measure_seed
 from memento.evidence.records import RunRecord, read_record
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play

@@ -37,9 +37,10 @@ from memento.memory.slots import ancestors_of
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play

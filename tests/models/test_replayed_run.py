@@ -25,9 +25,10 @@ from memento.models import close_model
 from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Agent, Lane, Supervisor
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.services import Act, serving
 from .asking import client

@@ -24,9 +24,10 @@ from memento.models.budget import PastSpending
 from memento.models.tape import ReplayModel, recorded_in, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from .text_search import ByOperator, HashPool, Log, shelf_program
 

@@ -33,9 +33,10 @@ from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..models.asking import DIALECT, KEY, client
 from ..support import ON_PATH

@@ -64,9 +64,10 @@ from memento.search.criticising import Criticising
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.gate import Gated, GateTerms
 from memento.search.hardening import AttackTerms
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import Differing, Sound, Succeeding, World
 from ..support.supervised import Doer, Log

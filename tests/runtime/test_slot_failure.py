@@ -40,9 +40,10 @@ from memento.runtime.clock import SystemClock
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.supervisor import Agent, Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import World
 from ..support.prompt_samples import BRIEF, Scripted, judge_order, propose_evaluator

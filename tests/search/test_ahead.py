@@ -14,10 +14,11 @@ from memento.core.order_ids import FRESH, parse
 from memento.core.values import Program
 from memento.search.ahead import MOST, basis, expected
 from memento.search.conversing import Talks
-from memento.search.fresh import Challenge
+from memento.search.keepers import KEEPERS
+from memento.search.meetings.challenge import Challenge
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import Perfect, Skilled, play
 

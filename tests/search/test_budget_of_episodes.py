@@ -28,9 +28,11 @@ from memento.core.order_ids import FINAL, FRESH, parse
 from memento.core.seeds import derive_seed
 from memento.core.values import Episode, Examination, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.options import GenerationBudget, dealt
+from memento.search.dealing import dealt
+from memento.search.keepers import KEEPERS
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import Repeating, World, play
 

@@ -18,9 +18,9 @@ from memento.core.faults import Fault, FaultKind
 from memento.core.metrics import aggregate
 from memento.core.programs.calibration import worth
 from memento.core.values import CandidateState, Episode, Operator, Program, Score
+from memento.search.keepers import KEEPERS
 from memento.search.options import PLAIN, GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS
 
 from ..support.keeper_world import CALL, play
 

@@ -23,9 +23,10 @@ from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising, worst
 from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import Sound, play
 

@@ -21,11 +21,12 @@ from memento.core.events import (
 from memento.core.order_ids import FRESH, parse
 from memento.core.seeds import derive_seed
 from memento.core.values import CandidateState, Operator, Program, Score
-from memento.search.fresh import LEVEL, contenders, looks_of, next_length, verdict
+from memento.search.keepers import KEEPERS
+from memento.search.meetings.choice import contenders_of, next_length
+from memento.search.meetings.paired import LEVEL, looks_of, sign_flip, verdict
 from memento.search.options import GenerationBudget
-from memento.search.paired import sign_flip
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import Perfect, Repeating, Skilled, play
 from ..support.pools import read, searched
@@ -222,8 +223,8 @@ def state(name: str, *scores: float) -> CandidateState:
 def test_contenders_are_ordered_by_all_that_was_seen_of_them() -> None:
     elite, lucky, steady = state("elite", 0.5), state("lucky", 0.9, 0.9), state("steady", 0.8, 0.8)
     records = {"lucky": state("confirm/g1/candidate", 0.9, 0.1, 0.2, 0.3)}
-    assert [one.id for one in contenders(elite, (lucky, steady), {})] == ["elite", "lucky", "steady"]
-    assert [one.id for one in contenders(elite, (lucky, steady), records)] == ["elite", "steady", "lucky"]
+    assert [one.id for one in contenders_of(elite, (lucky, steady), {})] == ["elite", "lucky", "steady"]
+    assert [one.id for one in contenders_of(elite, (lucky, steady), records)] == ["elite", "steady", "lucky"]
 
 
 @given(st.integers(2, 5), st.integers(0, 200), st.lists(st.integers(0, 20), min_size=5, max_size=5))

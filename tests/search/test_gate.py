@@ -30,9 +30,10 @@ from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising
 from memento.search.gate import Gated, GateTerms, clearly_below, why_stopped
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import Repeating, Sound, play
 

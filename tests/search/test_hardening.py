@@ -39,9 +39,10 @@ from memento.core.values import (
 )
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms, HardeningKeeper
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import CALL, Sound, play
 

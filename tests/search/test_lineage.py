@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from memento.core.events import CandidateRejected, CandidateScored, Order, Propose
 from memento.core.values import Ancestor, CandidateState, EpisodeNotes, Operator, Program, Rejection, Verdict
 from memento.memory.codec import encode
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
-from memento.search.sequencer import KEEPERS
 from memento.search.trials import brief_of, derived, evaluated
 from memento.search.tried import BESIDE, LINEAGE, TRIED, inherited, not_chosen, of_lineage
 

@@ -21,10 +21,11 @@ from memento.core.events import (
 from memento.core.faults import Fault, FaultKind
 from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
-from memento.search.memento import EliteKeeper
+from memento.search.branch import best_of
+from memento.search.elite_keeper import EliteKeeper
+from memento.search.memento import memento_keeper
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.selection import best_of
 
 from ..support.keeper_world import World, play
 
@@ -48,7 +49,7 @@ def keeper(slots: GenerationBudget, fitness: float = 0.25, *, racing: bool = Tru
         slot=0,
         fitness=fitness,
     )
-    return EliteKeeper(initial=initial, plan=replace(PLAN, racing=racing), slots=slots)
+    return memento_keeper(initial, replace(PLAN, racing=racing), slots)
 
 
 def run(slots: GenerationBudget, seed: int, arrival: int, **world: float) -> list[Fact]:

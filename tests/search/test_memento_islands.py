@@ -29,9 +29,9 @@ from memento.core.order_ids import FRESH, parse
 from memento.core.values import Operator
 from memento.runtime.supervisor import Replay
 from memento.search.islands import ISOLATION, IslandTally, by_confidence, in_turn, shares_of, spread
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan
-from memento.search.sequencer import KEEPERS
 
 from ..support.keeper_world import Repeating, play
 from ..support.searches import PLAN, initial, seeds

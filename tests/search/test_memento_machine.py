@@ -24,8 +24,9 @@ from memento.core.events import (
 from memento.core.faults import Fault, FaultKind
 from memento.core.values import Call, CandidateState, Document, Episode, Operator, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.memento import EliteKeeper
+from memento.search.memento import memento_keeper
 from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.parts.memory import Rejections
 from memento.search.rollout_plan import RolloutPlan
 
 CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))
@@ -53,7 +54,7 @@ class Search(RuleBasedStateMachine):
         )
         plan = replace(PLAN, duplicates=duplicates)
         options = SearchOptions(speculation=speculation)
-        self.keeper = EliteKeeper(initial=initial, plan=plan, slots=self.slots, options=options)
+        self.keeper = memento_keeper(initial, plan, self.slots, options)
         self.log: list[Fact] = []
         self.open: dict[str, Order] = {}
         decision = self.keeper.start()
@@ -152,7 +153,7 @@ class Search(RuleBasedStateMachine):
             fact.rejection for fact in self._of(CandidateRejected) if fact.candidate.startswith(generation)
         ]
         if not self.state.over:
-            assert list(self.state.rejections) == rejected
+            assert list(self.state.slice(Rejections).edits) == rejected
 
     @invariant()
     def something_is_open_until_the_budget_is_spent(self) -> None:

@@ -43,10 +43,12 @@ from memento.memory.retention_policy import RetentionPolicy
 from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms
-from memento.search.moving import CLOSE, FAILURES, MoveRecordings, Moves, drawn, judged, under
+from memento.search.keepers import KEEPERS
+from memento.search.moving.recordings import CLOSE, FAILURES, Moves, draw, under
+from memento.search.moving.successor import MoveRecordings, verdict_on
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 from memento.search.tried import replaced
 
 from ..support.keeper_world import Differing, Succeeding, World, play
@@ -106,8 +108,8 @@ def test_failed_and_pruned_candidates_are_not_remembered():
 def test_t_has_t_0_first_and_no_recording_twice(archive, count):
     first = candidate("p_0", 0.1, 0.1).episodes
     elite = candidate("best", 0.9, 0.2, 0.7)
-    found = drawn(first, elite, [*archive, elite], count)
-    assert found == drawn(first, elite, [elite, *FEW], count)
+    found = draw(first, elite, [*archive, elite], count)
+    assert found == draw(first, elite, [elite, *FEW], count)
     assert found.episodes[:2] == first and len(found.episodes) == 2 + found.later <= 2 + count
     assert [each.index for each in found.episodes] == [*range(2 + found.later)]
     keys = [each.trajectory for each in found.episodes]
@@ -132,7 +134,7 @@ def scores(**found: float) -> dict[str, Score]:
 
 
 def test_a_successor_that_ranks_nothing_worse_passes():
-    found = judged(T, BEFORE, BEFORE, scores())
+    found = verdict_on(T, BEFORE, BEFORE, scores())
     assert not found.reason and found.pairs == 3 and found.wrong_before == found.wrong_after == 0
     assert found.compared == 1 and found.against_before == found.against_after == 0
 
@@ -144,12 +146,12 @@ def test_a_successor_that_ranks_nothing_worse_passes():
     ({**scores(), "lost_e0": Score(fitness=0.0, fault=Fault(kind=FaultKind.CRASHED, message=""))}, "fails on 1 record"),
 ])
 def test_a_successor_that_ranks_a_recording_worse_is_refused(found, words):
-    assert words in judged(T, BEFORE, BEFORE, found).reason
+    assert words in verdict_on(T, BEFORE, BEFORE, found).reason
 
 
 def test_what_the_evaluator_in_use_ranks_wrongly_is_no_reason_to_refuse():
     wrong = replace(T, archive=(candidate("won", 0.1, 0.3, success=(True,)), LOST))
-    found = judged(wrong, BEFORE, BEFORE, scores(won_e0=0.15))
+    found = verdict_on(wrong, BEFORE, BEFORE, scores(won_e0=0.15))
     assert not found.reason and (found.wrong_before, found.wrong_after) == (3, 2)
 
 
@@ -160,8 +162,8 @@ def test_what_the_evaluator_in_use_ranks_wrongly_is_no_reason_to_refuse():
 ])
 def test_a_successor_with_a_new_weakness_is_refused(tests, words):
     weak = replace(BEFORE, tests=tests)
-    assert words in judged(T, BEFORE, weak, scores()).reason
-    assert not judged(T, weak, weak, scores()).reason
+    assert words in verdict_on(T, BEFORE, weak, scores()).reason
+    assert not verdict_on(T, weak, weak, scores()).reason
 
 
 def test_a_candidate_gets_fitness_and_metrics_from_the_scores_of_its_recordings():
@@ -313,7 +315,7 @@ def test_copies_take_over_episodes_of_what_is_remembered_alone():
     state = keeper.start().state
     lost, elite = candidate("g1/macro/1", 0.2, 0.2), candidate("g1/macro/0", 0.9, 0.9)
     state = replace(state, trials=replace(state.trials.knowing(lost).knowing(elite), open={}))
-    state = replace(state, moves=state.moves.with_candidate(elite))
+    state = state.with_slice(state.slice(Moves).with_candidate(elite))
     assert {one.id for one in state.trials.known.values()} == {"init/0", "g1/macro/0", "g1/macro/1"}
     after = keeper.adopt(state, elite).state
     assert {one.id for one in after.trials.known.values()} == {"init/0", "g1/macro/0"}

@@ -17,10 +17,10 @@ from memento.core.events import (
 )
 from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.random_search import RandomKeeper
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS
 
 from ..support.keeper_world import World, play
 

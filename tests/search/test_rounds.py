@@ -22,10 +22,10 @@ from memento.core.events import (
     SearchEnded,
 )
 from memento.core.values import CandidateState, Operator, Program, Score
+from memento.search.keepers import KEEPERS, climbing, uncrossed
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.revolve import CAPACITY, ISLANDS
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, climbing, uncrossed
 
 from ..support.keeper_world import World, play
 

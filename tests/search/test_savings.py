@@ -32,8 +32,8 @@ from memento.core.programs.program_text import digest
 from memento.core.values import CandidateState, Episode, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search import trials
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
-from memento.search.sequencer import KEEPERS
 
 from ..support.keeper_world import Repeating, play
 from ..support.searches import PLAN, budgets, initial, make, seeds

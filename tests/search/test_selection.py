@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from memento.core.events import CandidateRejected, CandidateScored, Fact, Propose
 from memento.core.programs.program_text import digest, structure
 from memento.core.values import Ancestor, CandidateState, Operator, Program, Score
+from memento.search.branches.climb import Chain, HillClimb
+from memento.search.branches.macro import MacroMutation
+from memento.search.branches.tune.branch import Tune, TunePlan
 from memento.search.options import GenerationBudget
-from memento.search.selection import OTHERS, Search, climb, differing_partner, front_partner, front_with, remembered
+from memento.search.parts.front import Front, FrontPartners, front_with
+from memento.search.parts.long_memory import MarkedMemory
+from memento.search.parts.memory import Memory, Rejections
+from memento.search.parts.partners import Guest
+from memento.search.parts.varied import KEPT, OtherStructures, VariedPartners
+from memento.search.state import Search
 from memento.search.trials import Trials
 
 from ..support.keeper_world import Repeating, play
@@ -36,9 +44,26 @@ TUNE = made("g2/tune/0", TUNED, 0.72, Operator.TUNE)
 MACRO = made("g2/macro/0", OTHER, 0.68)
 
 
-def searching(**fields: object) -> Search:
-    known = {"generation": 2, "elite": ELITE, "current": ELITE, "trials": Trials(plan=PLAN, open={})}
-    return Search(**{**known, **fields})
+BRANCHES = MacroMutation(1), Tune(TunePlan(slots=1, episodes=9, generations=3), seed=0)
+
+
+def searching(
+    *slots: CandidateState | None, elite: CandidateState = ELITE, current: CandidateState | None = None,
+    others: tuple[CandidateState, ...] = (), front: tuple[CandidateState, ...] = (),
+) -> Search:
+    """A generation with these slots of macro-mutation and tuning."""
+    found: dict[Operator, tuple[CandidateState | None, ...]] = {Operator.MACRO: (), Operator.TUNE: ()}
+    for one in slots:
+        operator = Operator.MACRO if one is None else one.operator
+        found[operator] = (*found[operator], one)
+    state = Search(generation=2, elite=elite, trials=Trials(plan=PLAN, open={}), slots=found)
+    for part in (Guest(), Rejections(), OtherStructures(programs=others), Front(programs=front)):
+        state = state.with_slice(part)
+    return state.with_slice(Chain(current=current or elite))
+
+
+def second(state: Search, *, measured: bool = True) -> CandidateState:
+    return VariedPartners(BRANCHES, measured=measured, shows=False).second(state)
 
 
 def test_a_structure_is_that_of_the_code_without_its_numbers() -> None:
@@ -49,36 +74,34 @@ def test_a_structure_is_that_of_the_code_without_its_numbers() -> None:
 
 
 def test_a_tuned_copy_gives_way_to_a_program_of_another_structure_that_is_nearly_as_fit() -> None:
-    state = searching(tunes=(TUNE,), macros=(MACRO,))
-    assert differing_partner(state, measured=True) == MACRO
-    assert differing_partner(state, measured=False) == TUNE  # racing may have pruned the macro-mutation
-    far = replace(MACRO, fitness=0.3)
-    assert differing_partner(replace(state, macros=(far,)), measured=True) == TUNE
+    assert second(searching(MACRO, TUNE)) == MACRO
+    assert second(searching(MACRO, TUNE), measured=False) == TUNE  # racing may have pruned the macro-mutation
+    assert second(searching(replace(MACRO, fitness=0.3), TUNE)) == TUNE
 
 
 def test_an_earlier_program_of_another_structure_is_not_forgotten() -> None:
     earlier = replace(MACRO, id="g1/macro/0", generation=1)
-    state = searching(tunes=(TUNE,), macros=(None,), others=(earlier,))
-    assert differing_partner(state, measured=True) == earlier
+    assert second(searching(None, TUNE, others=(earlier,))) == earlier
     descended = replace(ELITE, lineage=(EDIT, replace(EDIT, id=earlier.id)))
-    assert differing_partner(replace(state, current=descended), measured=True) == TUNE
+    assert second(searching(None, TUNE, others=(earlier,), current=descended)) == TUNE
 
 
 def test_the_same_program_is_a_parent_twice_only_where_none_differs() -> None:
     alike = made("g2/macro/0", Program(f"# a comment\n{WALK.text}"), 0.7)
-    assert differing_partner(searching(macros=(alike,)), measured=True) == ELITE
-    tuned = searching(macros=(alike,), tunes=(replace(TUNE, fitness=0.7),))
-    assert differing_partner(tuned, measured=True).id == TUNE.id
+    assert second(searching(alike)) == ELITE
+    assert second(searching(alike, replace(TUNE, fitness=0.7))).id == TUNE.id
     climbed = replace(ELITE, id="g2/hill/0", program=OTHER, lineage=(EDIT, replace(EDIT, id=ELITE.id)))
-    assert differing_partner(searching(current=climbed, macros=(None,)), measured=True) == ELITE
+    assert second(searching(None, current=climbed)) == ELITE
 
 
 @pytest.mark.parametrize("count", [2, 9])
 def test_one_program_of_each_structure_is_remembered(count: int) -> None:
     found = [made(f"g1/macro/{n}", Program(f"def f_{n}():\n    return {n}\n"), 0.1 * n) for n in range(count)]
     numbers = made("g2/macro/0", Program(f"def f_{count - 1}():\n    return 77\n"), 0.05)
-    kept = remembered(searching(), [*found, numbers, ELITE, replace(MACRO, episodes=MACRO.episodes[:1])])
-    assert [one.id for one in kept] == [f"g1/macro/{n}" for n in reversed(range(count))][:OTHERS]
+    partners = VariedPartners(BRANCHES, measured=True, shows=False)
+    ended = partners.at_end(searching(), [*found, numbers, ELITE, replace(MACRO, episodes=MACRO.episodes[:1])])
+    kept = [one.id for one in ended.slice(OtherStructures).programs]
+    assert kept == [f"g1/macro/{n}" for n in reversed(range(count))][:KEPT]
 
 
 # ---------------------------------------------------------------------------------------------------------- the front
@@ -98,10 +121,10 @@ def test_a_front_has_the_best_program_of_each_episode_in_any_order_of_arrival(
     elite = seen("g0/macro/0", 0.0, 0.0, 0.0)
     fronts = []
     for _ in range(2):
-        state = searching(elite=elite, current=elite)
+        state, front = searching(elite=elite), ()
         for one in draw.sample(programs, len(programs)):
-            state = replace(state, front=front_with(state, one))
-        fronts.append(state.front)
+            front = front_with(state, front, one)
+        fronts.append(front)
     assert fronts[0] == fronts[1]
     assert 1 <= len(fronts[0]) <= 3
     for place in range(3):
@@ -112,9 +135,10 @@ def test_a_front_has_the_best_program_of_each_episode_in_any_order_of_arrival(
 def test_the_partner_of_a_front_is_the_program_that_adds_most() -> None:
     first, weak = seen("g2/hill/0", 0.6, 0.6, 0.1), seen("g1/macro/1", 0.0, 0.0, 0.9)
     same = replace(weak, id="g2/macro/0", program=first.program)
-    state = searching(current=first, elite=first, front=(first, seen("g1/macro/0", 0.7, 0.7, 0.0), weak, same))
-    assert front_partner(state) == weak
-    assert front_partner(replace(state, front=(first, same))) is None
+    partners = FrontPartners(VariedPartners(BRANCHES, measured=True, shows=False))
+    others = first, seen("g1/macro/0", 0.7, 0.7, 0.0), weak, same
+    assert partners.second(searching(elite=first, front=others)) == weak
+    assert partners.second(searching(elite=first, front=(first, same))) == first
 
 
 class Watched(Repeating):
@@ -191,17 +215,17 @@ def edited(name: str, old: str, new: str, fitness: float) -> CandidateState:
 
 def test_a_rejected_edit_knows_which_of_its_parts_an_accepted_edit_changed() -> None:
     base = made("g1/hill/0", TWO, 0.5, Operator.HILL_CLIMB)
-    state = searching(current=base, elite=base)
-    state, fact = climb(state, edited("g2/hill/0", "return GAIN", "return 2 * GAIN", 0.4), marked=True)
-    state, _ = climb(state, edited("g2/hill/1", "GAIN = 1", "GAIN = 3", 0.4), marked=True)
-    assert [rejection.touched for rejection in state.rejections] == [("Policy.act",), ("GAIN",)]
+    climb, state = HillClimb(9, MarkedMemory(Memory())), searching(elite=base)
+    state, (fact,) = climb.take(state, edited("g2/hill/0", "return GAIN", "return 2 * GAIN", 0.4))
+    state, _ = climb.take(state, edited("g2/hill/1", "GAIN = 1", "GAIN = 3", 0.4))
+    assert [edit.touched for edit in state.slice(Rejections).edits] == [("Policy.act",), ("GAIN",)]
     assert isinstance(fact, CandidateRejected) and not fact.rejection.touched, "the log has what it had"
-    state, _ = climb(state, edited("g2/hill/2", "pass", "return 1", 0.6), marked=True)
-    assert [rejection.changed for rejection in state.rejections] == [(), ()]
-    state, _ = climb(state, edited("g2/hill/3", "return GAIN", "return GAIN + 1", 0.7), marked=True)
-    assert [rejection.changed for rejection in state.rejections] == [("Policy.act",), ()]
-    plain, _ = climb(searching(current=base), edited("g2/hill/0", "return GAIN", "return 2", 0.4))
-    assert plain.rejections[0].touched == ()
+    state, _ = climb.take(state, edited("g2/hill/2", "pass", "return 1", 0.6))
+    assert [edit.changed for edit in state.slice(Rejections).edits] == [(), ()]
+    state, _ = climb.take(state, edited("g2/hill/3", "return GAIN", "return GAIN + 1", 0.7))
+    assert [edit.changed for edit in state.slice(Rejections).edits] == [("Policy.act",), ()]
+    plain = HillClimb(9, Memory()).take(searching(elite=base), edited("g2/hill/0", "return GAIN", "return 2", 0.4))[0]
+    assert plain.slice(Rejections).edits[0].touched == ()
 
 
 @settings(max_examples=30, deadline=None)

@@ -25,11 +25,12 @@ from memento.core.programs.constants import constants_of
 from memento.core.programs.program_text import MAX_SUMMARY
 from memento.core.values import CandidateState, Operator, Program, Score, TunedConstant
 from memento.runtime.supervisor import Replay
-from memento.search.memento import EliteKeeper
+from memento.search.branches.tune.slot import DUEL, LEAST_FIRST, VECTORS, Tuning, begin_tuning
+from memento.search.branches.tune.values import Learned, f_ratio, in_words
+from memento.search.elite_keeper import EliteKeeper
+from memento.search.memento import memento_keeper
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
-from memento.search.tuning import DUEL, LEAST_FIRST, VECTORS, Tuning, begun
-from memento.search.tuning_values import Learned, f_ratio, in_words
 
 from ..support.keeper_world import World, play
 
@@ -64,7 +65,7 @@ def carried_out(
     own = values_of(elite(text).program)
     parent = elite(text, *(rule(own, seed) for seed in plan.seeds))
     seed = 5 if after is None else 6
-    tuning, orders = begun("g1/tune/0", parent, plan, episodes=episodes, seed=seed, after=after)
+    tuning, orders = begin_tuning("g1/tune/0", parent, plan, episodes=episodes, seed=seed, after=after)
     batches = []
     while orders:
         batches.append(list(orders))
@@ -91,7 +92,7 @@ def near_three(*names: str) -> Rule:
 def test_the_optimisers_come_near_the_best_values(names: tuple[str, ...]) -> None:
     text = "".join(f"{name} = 1.0  # tune: 0..4\n" for name in names) + "FLAT = 0.5\n"
     tuning, batches = carried_out(text, 400, near_three(*names))
-    result = tuning.concluded()
+    result = tuning.conclusion()
     assert result.fitness > 0.8 > result.before
     after = {each.name: each.after for each in result.constants}
     assert all(abs(after[name] - 3) < 0.5 for name in names)
@@ -117,17 +118,17 @@ def test_whatever_a_slot_is_given_it_keeps_to_it_and_proposes_only_what_beat_its
     text = "".join(f"X{place} = 1.0  # tune: 0..4\n" for place in range(count))
     plan = replace(PLAN, seeds=tuple(range(seeds)), racing=racing)
     parent = elite(text, *(rule(values_of(elite(text).program), each) for each in plan.seeds))
-    found = begun("g1/tune/0", parent, plan, episodes=episodes, seed=5)
+    found = begin_tuning("g1/tune/0", parent, plan, episodes=episodes, seed=5)
     if isinstance(found, Fault):
         assert found.kind is FaultKind.NOT_TUNED and f"the slot had {episodes}" in found.message
         needed = int(found.message.split(" would need ")[1].split()[0])
         assert episodes < needed <= 44
-        assert not isinstance(begun("g1/tune/0", parent, plan, episodes=needed, seed=5), Fault)
+        assert not isinstance(begin_tuning("g1/tune/0", parent, plan, episodes=needed, seed=5), Fault)
         return
     tuning, batches = carried_out(text, episodes, rule, shuffle=seed, plan=plan)
     again, _ = carried_out(text, episodes, rule, shuffle=seed + 1, plan=plan)
-    result = tuning.concluded()
-    assert (result, tuning.spare) == (again.concluded(), again.spare), "in any order of answers"
+    result = tuning.conclusion()
+    assert (result, tuning.spare) == (again.conclusion(), again.spare), "in any order of answers"
     if isinstance(result, Fault):
         assert result.kind is FaultKind.NOT_TUNED and result.message
         return
@@ -157,11 +158,11 @@ def test_values_are_compared_on_more_than_one_episode() -> None:
 
 
 def test_a_slot_that_is_too_small_says_how_many_episodes_its_constants_need() -> None:
-    found = begun("g1/tune/0", elite(MANY), PLAN, episodes=23, seed=0)
+    found = begin_tuning("g1/tune/0", elite(MANY), PLAN, episodes=23, seed=0)
     assert found == Fault(
         kind=FaultKind.NOT_TUNED, message="34 constants would need 42 episodes, and the slot had 23"
     )
-    assert begun("g1/tune/0", elite("print()"), PLAN, episodes=60, seed=0).kind is FaultKind.NO_CONSTANTS
+    assert begin_tuning("g1/tune/0", elite("print()"), PLAN, episodes=60, seed=0).kind is FaultKind.NO_CONSTANTS
 
 
 def test_what_is_lucky_on_the_searchs_episodes_is_not_proposed() -> None:
@@ -172,7 +173,7 @@ def test_what_is_lucky_on_the_searchs_episodes_is_not_proposed() -> None:
         return 0.0 if falls else 0.5 + far / 100
 
     results = [
-        carried_out(WIDE, 60, lambda values, seed, turn=turn: rule(values, seed, turn))[0].concluded()
+        carried_out(WIDE, 60, lambda values, seed, turn=turn: rule(values, seed, turn))[0].conclusion()
         for turn in range(4)
     ]
     faults = [result for result in results if isinstance(result, Fault)]
@@ -186,12 +187,12 @@ def test_few_vectors_of_many_constants_say_nothing_of_insensitivity_and_move_few
         return 1 / (1 + sum((values[f"X{place}"] - 3) ** 2 for place in range(4)))
 
     tuning, _ = carried_out(MANY, 56, rule)
-    result = tuning.concluded()
+    result = tuning.conclusion()
     assert "insensitive" not in result.summary and not any(each.insensitive for each in result.constants)
     moved = [each.name for each in result.constants if each.before != each.after]
     assert 0 < len(moved) < 20 and result.fitness > result.before
     tuning, _ = carried_out(MANY, 400, rule)
-    result = tuning.concluded()
+    result = tuning.conclusion()
     assert "insensitive: " in result.summary
     assert not {"X0", "X1", "X2", "X3"} & {each.name for each in result.constants if each.insensitive}
 
@@ -199,7 +200,7 @@ def test_few_vectors_of_many_constants_say_nothing_of_insensitivity_and_move_few
 def test_without_any_gain_in_the_search_no_fresh_episode_is_spent() -> None:
     tuning, batches = carried_out("A = 1.0\n", 60, lambda values, seed: 1.0 if values["A"] == 1 else 0.0)
     assert {seed for batch in batches for order in batch for seed in order.seeds} == set(PLAN.seeds)
-    fault = tuning.concluded()
+    fault = tuning.conclusion()
     assert fault.kind is FaultKind.NOT_TUNED and fault.message.startswith("no gain of ") and tuning.spare >= 20
 
 
@@ -212,7 +213,7 @@ def far_from(values: dict[str, float], seed: int) -> float:
 @pytest.mark.slow
 def test_cma_es_goes_on_where_an_earlier_tuning_of_the_same_program_ended() -> None:
     tuning, _ = carried_out(WIDE, 250, far_from)
-    found = tuning.concluded()
+    found = tuning.conclusion()
     moved = "".join(f"{each.name} = {each.after!r}  # tune: 0..4\n" for each in found.constants)
     onward, _ = carried_out(moved, 250, far_from, after=tuning.learned)
     afresh, _ = carried_out(moved, 250, far_from)
@@ -228,8 +229,8 @@ def test_cma_es_goes_on_where_an_earlier_tuning_of_the_same_program_ended() -> N
 ])
 def test_another_program_or_range_begins_again(text: str, same: bool) -> None:
     tuning, _ = carried_out(WIDE, 64, far_from)
-    [first, *_] = begun("g2/tune/0", elite(text), PLAN, episodes=60, seed=6, after=tuning.learned)[1]
-    [afresh, *_] = begun("g2/tune/0", elite(text), PLAN, episodes=60, seed=6)[1]
+    [first, *_] = begin_tuning("g2/tune/0", elite(text), PLAN, episodes=60, seed=6, after=tuning.learned)[1]
+    [afresh, *_] = begin_tuning("g2/tune/0", elite(text), PLAN, episodes=60, seed=6)[1]
     assert (first.point != afresh.point) is same
 
 
@@ -237,7 +238,7 @@ def test_without_named_ranges_it_goes_on_within_the_first_ones() -> None:
     plain = "".join(f"{name} = 1.0\n" for name in NAMES)
 
     def ranges(text: str) -> set[tuple[float, float]]:
-        found, _ = begun("g2/tune/0", elite(text), PLAN, episodes=60, seed=6, after=tuning.learned)
+        found, _ = begin_tuning("g2/tune/0", elite(text), PLAN, episodes=60, seed=6, after=tuning.learned)
         return {(each.low, each.high) for each in found.task.constants}
 
     tuning, _ = carried_out(plain, 64, far_from)
@@ -249,7 +250,7 @@ def test_without_named_ranges_it_goes_on_within_the_first_ones() -> None:
 
 def test_a_switch_is_tried_once_and_the_rest_is_spared() -> None:
     tuning, batches = carried_out("X = False", 500, lambda values, seed: values["X"])
-    assert tuning.concluded().program.text.startswith("X = True\n")
+    assert tuning.conclusion().program.text.startswith("X = True\n")
     assert [len(batch) for batch in batches] == [1, 2, 2] and tuning.spare > 400
 
 
@@ -312,9 +313,7 @@ slots_strategy = st.builds(
 
 
 def keeper(slots: GenerationBudget, plan: RolloutPlan = PLAN) -> EliteKeeper:
-    return EliteKeeper(
-        initial=elite("A = 0.5\nB = 2.0\n"), plan=plan, slots=slots, options=SearchOptions(seed=3, full_memory=True)
-    )
+    return memento_keeper(elite("A = 0.5\nB = 2.0\n"), plan, slots, SearchOptions(seed=3, full_memory=True))
 
 
 def run(slots: GenerationBudget, seed: int, arrival: int, plan: RolloutPlan = PLAN) -> list[Fact]:
@@ -432,9 +431,9 @@ def test_a_tuned_program_that_is_fitter_becomes_elite_and_a_parent_of_crossover(
             return fact
 
     programs: dict[str, Program] = {}
-    searching = EliteKeeper(
-        initial=elite("A = 0.5  # tune: 0..2\n"), plan=PLAN,
-        slots=GenerationBudget(generations=1, hill_climb=1, macro=1, crossover=1, tune=1, tune_episodes=60),
+    searching = memento_keeper(
+        elite("A = 0.5  # tune: 0..2\n"), PLAN,
+        GenerationBudget(generations=1, hill_climb=1, macro=1, crossover=1, tune=1, tune_episodes=60),
     )
     world, decision = Better(1, failure_rate=0.0), searching.start()
     state, orders, asked = decision.state, list(decision.orders), []
@@ -467,9 +466,9 @@ def test_a_budget_of_episodes_is_never_exceeded(
 
 def test_what_a_tuning_does_not_use_is_for_that_of_the_next_generation() -> None:
     """Five constants need 30 episodes: two slots of 23 are one tuning."""
-    searching = EliteKeeper(
-        initial=elite(WIDE, 1.0, 1.0), plan=replace(PLAN, racing=False, episodes=1000),
-        slots=GenerationBudget(generations=4, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=23),
+    searching = memento_keeper(
+        elite(WIDE, 1.0, 1.0), replace(PLAN, racing=False, episodes=1000),
+        GenerationBudget(generations=4, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=23),
     )
     log, _ = play(searching, World(3, failure_rate=0.0), random.Random(0).randrange)
     faults = {fact.candidate.id: fact.candidate.fault for fact in log if isinstance(fact, CandidateScored)}
@@ -483,9 +482,9 @@ def test_what_a_tuning_does_not_use_is_for_that_of_the_next_generation() -> None
 
 def test_candidates_leave_the_episodes_of_a_tuning_that_is_planned_for_a_later_generation() -> None:
     """Ten candidates would leave too few of 50 episodes for five constants, which need 30."""
-    searching = EliteKeeper(
-        initial=elite(WIDE, 1.0, 1.0), plan=replace(PLAN, racing=False, episodes=50),
-        slots=GenerationBudget(
+    searching = memento_keeper(
+        elite(WIDE, 1.0, 1.0), replace(PLAN, racing=False, episodes=50),
+        GenerationBudget(
             generations=3, hill_climb=5, macro=5, crossover=0, tune=1, tune_episodes=33, tune_generations=1
         ),
     )

@@ -13,7 +13,7 @@ from memento.app.plan import slots_of
 from memento.core.errors import UsageError, unknown
 from memento.core.methods import METHODS, branches_of
 from memento.core.values import JSON
-from memento.search.sequencer import KEEPERS
+from memento.search.keepers import KEEPERS
 from memento.settings import Settings, build_settings, building, checks, fits, groups, parse_assignments
 from memento.settings.groups import ROLES
 from memento.settings.model import TABLES

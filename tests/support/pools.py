@@ -30,9 +30,10 @@ from memento.core.events import (
 from memento.core.faults import Fault, FaultKind
 from memento.core.values import Call, Document, Episode, Examination, Program, Score
 from memento.memory.run_view import view_of_facts
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 CALL = Call(model="pool", prompt=Document("?"), reply=Document("!"))
 FOLDER = Path(__file__).parent.parent / "data" / "pools"

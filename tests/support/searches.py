@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from memento.core.events import Roll
 from memento.core.values import CandidateState, Operator, Program, Score
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS
 
 from .keeper_world import Repeating
 

@@ -32,9 +32,10 @@ from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import Limits, policy_limits_in_words
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
-from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.sequencer import RunPlan, Sequencer
 
 from ....support import ON_PATH
 from ....support.processes import members_of, wait_until_gone

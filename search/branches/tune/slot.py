@@ -19,17 +19,17 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Literal
 
-from ..core.errors import SearchError
-from ..core.events import ConstantsTried, TryConstants, TuningEnded
-from ..core.faults import Fault, FaultKind
-from ..core.order_ids import parse, vector_id
-from ..core.programs.constants import Constant, tunable_constants, with_values
-from ..core.seeds import derive_seed
-from ..core.text import counted
-from ..core.values import CandidateState, Program, TunedConstant
-from .rollout_plan import RolloutPlan
-from .tuning_search import FEW, CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
-from .tuning_values import (
+from ....core.errors import SearchError
+from ....core.events import ConstantsTried, TryConstants, TuningEnded
+from ....core.faults import Fault, FaultKind
+from ....core.order_ids import parse, vector_id
+from ....core.programs.constants import Constant, tunable_constants, with_values
+from ....core.seeds import derive_seed
+from ....core.text import counted
+from ....core.values import CandidateState, Program, TunedConstant
+from ...rollout_plan import RolloutPlan
+from .optimisers import FEW, CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
+from .values import (
     Learned,
     f_ratio,
     in_ranges_of,
@@ -168,7 +168,7 @@ class Tuning:
             case _:
                 return replace(tuning, duel=results), ()
 
-    def concluded(self) -> TuningEnded | Fault:
+    def conclusion(self) -> TuningEnded | Fault:
         """The program with the values that won the duel, or why there is none."""
         if len(self.duel) < 2 or self.duel[1].fitness <= self.duel[0].fitness:
             return not_tuned(_no_gain(self))
@@ -191,7 +191,7 @@ class Tuning:
         )
 
 
-def begun(
+def begin_tuning(
     slot: str, parent: CandidateState, plan: RolloutPlan, *, episodes: int, seed: int, after: Learned | None = None
 ) -> tuple[Tuning, tuple[TryConstants, ...]] | Fault:
     """The tuning of a program with a budget of episodes, or why it declines.

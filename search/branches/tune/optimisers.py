@@ -10,8 +10,8 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ..core.programs.constants import Constant
-from ..core.seeds import derive_seed
+from ....core.programs.constants import Constant
+from ....core.seeds import derive_seed
 
 if TYPE_CHECKING:
     from cmaes import CMA

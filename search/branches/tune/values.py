@@ -1,20 +1,19 @@
 """The values of a program's constants in a tuning: as points, as words, and as what a later tuning goes on from. Pure.
 
-The rules of a tuning are in `tuning`.
+The rules of a tuning are in `slot`.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from ..core.events import ConstantsTried, TryConstants, TuningEnded
-from ..core.faults import Fault, FaultKind
-from ..core.programs.constants import Constant, with_values
-from ..core.programs.program_text import MAX_SUMMARY, digest
-from ..core.text import counted, one_line
-from ..core.values import CandidateState, Program, TunedConstant
-from .tuning_search import CmaSearch, Optimiser, Point, Tried, own_point
+from ....core.events import ConstantsTried
+from ....core.faults import Fault, FaultKind
+from ....core.programs.constants import Constant, with_values
+from ....core.programs.program_text import MAX_SUMMARY, digest
+from ....core.text import counted, one_line
+from ....core.values import Program, TunedConstant
+from .optimisers import CmaSearch, Optimiser, Point, Tried, own_point
 
 PARTS = 3  # of the tried values of a constant, compared to find whether the fitness depends on it
 
@@ -26,36 +25,6 @@ class Learned:
     constants: tuple[Constant, ...]
     structure: str
     optimiser: CmaSearch
-
-
-class TuningUnderWay(Protocol):
-    """A slot of the tuning branch between two facts."""
-
-    @property
-    def id(self) -> str:
-        """The slot."""
-
-    @property
-    def parent(self) -> CandidateState:
-        """The program that is tuned."""
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing is left to be tried."""
-
-    @property
-    def spare(self) -> int:
-        """The episodes of the slot that were not ordered, for a later tuning."""
-
-    @property
-    def learned(self) -> Learned | None:
-        """What this tuning leaves for a later one; None from a coordinate search, which begins again."""
-
-    def take(self, fact: ConstantsTried) -> "tuple[TuningUnderWay, tuple[TryConstants, ...]]":
-        """The tuning after one result, and further orders."""
-
-    def concluded(self) -> TuningEnded | Fault:
-        """The program that it proposes, or why it proposes none."""
 
 
 def no_constants() -> Fault:

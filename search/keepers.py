@@ -1,0 +1,103 @@
+"""The keeper of each search method, by the method's name."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..core.keeper import Keeper
+from ..core.methods import halves
+from ..core.values import CandidateState
+from .elite_keeper import EliteKeeper
+from .islands import IslandsKeeper
+from .memento import memento
+from .moving.keeper import MovingKeeper
+from .options import PLAIN, GenerationBudget, SearchOptions
+from .random_search import RandomKeeper
+from .revolve import Revolve
+from .rollout_plan import RolloutPlan
+from .rounds import Calibration, Eureka, RoundsKeeper, Rule, ZeroShot
+
+
+class MakeKeeper(Protocol):
+    """Makes a keeper from C_0, the rollout plan, the slots of a generation, and the run's options."""
+
+    def __call__(
+        self, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = ..., /
+    ) -> Keeper[Any]:
+        """The keeper."""
+
+
+def together(slots: GenerationBudget) -> int:
+    """B, the number of candidates in a generation: the same for every method of a comparison."""
+    return slots.hill_climb + slots.macro + slots.crossover
+
+
+def climbing(slots: GenerationBudget) -> GenerationBudget:
+    """All slots for the climb."""
+    return GenerationBudget(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
+
+
+def tuning_alone(slots: GenerationBudget) -> GenerationBudget:
+    """One slot that tunes the constants of the first program with all episodes."""
+    return GenerationBudget(
+        generations=1, hill_climb=0, macro=0, crossover=0, tune=1, tune_episodes=slots.tune_episodes
+    )
+
+
+def uncrossed(slots: GenerationBudget) -> GenerationBudget:
+    """Half of the slots for the climb, half for macro-mutation; an odd one goes to the climb."""
+    climbs, macros = halves(together(slots))
+    return GenerationBudget(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
+
+
+def _memento(share: Callable[[GenerationBudget], GenerationBudget]) -> MakeKeeper:
+    """Memetic search; `share` distributes the slots over the branches."""
+
+    def make(
+        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
+    ) -> Keeper[Any]:
+        slots = share(slots)
+        if options.islands > 1:
+            return IslandsKeeper(initial=initial, plan=plan, slots=slots, options=options)
+        method = memento(slots, options, plan)
+        if options.evaluator_every:
+            return MovingKeeper(initial=initial, plan=plan, method=method, every=options.evaluator_every)
+        return EliteKeeper(initial=initial, plan=plan, method=method)
+
+    return make
+
+
+def _random(
+    initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
+) -> RandomKeeper:
+    return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together(slots))
+
+
+def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int | None = None) -> MakeKeeper:
+    """A search in rounds of B candidates, with the given rule."""
+
+    def make(
+        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
+    ) -> RoundsKeeper:
+        return RoundsKeeper(
+            initial=initial,
+            plan=plan,
+            generations=slots.generations if generations is None else generations,
+            rule=rule(together(slots), options),
+            options=options,
+        )
+
+    return make
+
+
+KEEPERS: dict[str, MakeKeeper] = {
+    "memento": _memento(lambda slots: slots),
+    "hill-only": _memento(climbing),
+    "without-crossover": _memento(uncrossed),
+    "eureka": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=False)),
+    "eureka-elite": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=True)),
+    "revolve": _rounds(lambda count, options: Revolve(candidates=count, seed=options.seed)),
+    "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
+    "random": _random,
+    "cma-es": _memento(tuning_alone),
+    "calibrate": _rounds(lambda count, options: Calibration(latest_of_equals=options.latest_of_equals)),
+}

@@ -1,0 +1,108 @@
+"""Fresh starts: an elite with nothing left to gain on the search's episodes is rolled out on others. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...core import order_ids
+from ...core.events import SaturationChecked
+from ...core.keeper import Decision
+from ...core.seeds import derive_seed
+from ...core.values import CandidateState
+from ..rollout_plan import FreshPlan, RolloutPlan
+from ..trials import Trial, chained, evaluated
+from .meeting import Adopts, Meeting, S, begin_round
+from .stream import Records, Stream, roll_on
+
+STARTS = 8  # of a perfect elite at once,
+MOST_STARTS = 24  # and at most: without a failure among them its rate of failures is below 12 % (95 %)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshStarts(Meeting):
+    """The elite on further starts, because it has nothing left to gain on the search's episodes."""
+
+    elite: CandidateState
+    length: int
+    most: int
+    records: Records = field(default_factory=dict)
+
+    def with_records(self, state: S, found: Mapping[str, CandidateState]) -> S:
+        """What is seen here is kept apart: these episodes may join the search's."""
+        return replace(state, meeting=replace(self, records={**self.records, **found}))
+
+    def end_round(self, keeper: Adopts[Any], state: Any) -> Decision[Any]:
+        """A start on which the elite is not perfect joins the search's episodes; without any the search may end."""
+        places = failed_starts(self)
+        if not places and self.length < self.most:
+            return _try_further(keeper, state, self)
+        state, elite = replace(state, meeting=None, saturated=not places), state.elite
+        if places:
+            plan = state.trials.plan
+            seeds = tuple(starts_stream(plan.fresh)(place) for place in places)
+            state = replace(state, trials=state.trials.joined(seeds, numbers_among(plan, places)))
+            elite = with_starts(self, places, state.trials.plan)
+            state = replace(state, elite=elite)
+        checked = SaturationChecked(
+            generation=state.generation, candidate=elite.id, episodes=self.length,
+            joined=tuple(state.trials.plan.fresh.first + place for place in places), fitness=elite.fitness,
+            success_rate=elite.success_rate,
+        )
+        return chained(Decision(state=state, facts=(checked,)), keeper.begin_generation(state))
+
+
+def start_afresh(keeper: Adopts[S], state: S) -> Decision[S] | None:
+    """Before a generation: look for a start on which a perfect elite fails. None if the generation may begin."""
+    plan = state.trials.plan
+    if not plan.fresh.starts or state.saturated or not is_saturated(state.elite):
+        return None
+    left = plan.fresh.starts if plan.episodes is None else plan.episodes - state.trials.ordered
+    most = min(plan.fresh.starts, left)
+    if most < 1:
+        return None
+    return _try_further(keeper, state, FreshStarts(elite=state.elite, trials=state.trials, length=0, most=most))
+
+
+def _try_further(keeper: Adopts[S], state: S, starts: FreshStarts) -> Decision[S]:
+    plan = state.trials.plan
+    length = min(starts.most, starts.length + STARTS)
+    name = str(order_ids.fresh_starts(state.generation))
+    trials, orders = roll_on(plan, starts_stream(plan.fresh), starts.records, {name: starts.elite}, length)
+    return begin_round(keeper, state, replace(starts, trials=trials, length=length), orders)
+
+
+def starts_stream(fresh: FreshPlan) -> Stream:
+    """The seeds of fresh starts. They are not those of meetings, which must stay fresh for all programs."""
+    return lambda index: derive_seed(fresh.seed, "starts", index)
+
+
+def is_saturated(elite: CandidateState) -> bool:
+    """Whether no program can be fitter on the search's episodes."""
+    return bool(elite.scores) and all(score.fitness >= 1.0 for score in elite.scores)
+
+
+def failed_starts(starts: FreshStarts) -> tuple[int, ...]:
+    """The numbers of the starts on which the elite is not perfect."""
+    known = starts.records[starts.elite.program.text]
+    return tuple(place for place, score in enumerate(known.scores) if score.fitness < 1.0)
+
+
+def numbers_among(plan: RolloutPlan, places: Sequence[int]) -> tuple[int, ...]:
+    """The numbers that these starts have among the search's episodes: their own, which make them what they are."""
+    return tuple(plan.fresh.first + place for place in places)
+
+
+def with_starts(starts: FreshStarts, places: Sequence[int], plan: RolloutPlan) -> CandidateState:
+    """The elite with these starts among its episodes, under the numbers that they have there."""
+    elite, known = starts.elite, starts.records[starts.elite.program.text]
+    numbers = [plan.number_of(place) for place in range(len(elite.episodes), len(elite.episodes) + len(places))]
+    episodes = [replace(known.episodes[place], index=number) for place, number in zip(places, numbers, strict=True)]
+    scores = [known.scores[place] for place in places]
+    whole = evaluated(Trial(
+        id=elite.id, program=elite.program, operator=elite.operator, generation=elite.generation, slot=elite.slot,
+        episodes=(*elite.episodes, *episodes), scores=(*elite.scores, *scores),
+    ), plan)
+    return replace(
+        elite, episodes=whole.episodes, scores=whole.scores, fitness=whole.fitness, success_rate=whole.success_rate,
+        metrics=whole.metrics, mean_return=whole.mean_return,
+    )
