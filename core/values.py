@@ -95,7 +95,7 @@ class EpisodeNotes:
     trusted side. `report` has dotted names with numbers, flags and short texts.
     """
 
-    story: str = ""  # the course of events in the domain's words, as in ports.narrating; empty in the logs of older versions
+    story: str = ""  # the course of events in the domain's words, as in ports.narrating
     conditions: Mapping[str, JSON] = field(default_factory=dict)  # what was drawn, as far as a policy may know it
     begins_solved: bool = False  # the task was done before the first step
     stages: tuple[Stage, ...] = ()  # in the order of their first steps
