@@ -53,7 +53,7 @@ def with_links_of_the_site(text: str, path: Path, places: dict[Path, str]) -> st
 
 def landing(text: str) -> str:
     """The README as the first page of the site, for users: the command that runs the tests is in Contributing."""
-    without = re.sub(r"^\./memento test .*\n", "", text, count=1, flags=re.MULTILINE)
+    without = re.sub(r"^(\./memento test |\| `\./memento test`).*\n", "", text, flags=re.MULTILINE)
     return without.replace("## Two commands", "## The first command", 1)
 
 

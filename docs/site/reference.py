@@ -19,7 +19,7 @@ def commands() -> str:
     """The help of every command, in the order of `memento --help`."""
     from memento.cli.commands import commands as all_commands
 
-    parts = ["# Commands\n\nWhat `--help` prints. [Everyday use](everyday-use.md) explains the usual commands."]
+    parts = ["# Commands\n\nWhat `--help` prints. [The first ten minutes](first-ten-minutes.md) use the usual ones."]
     for title, text in _help_of(typer.main.get_command(all_commands), "memento"):
         parts.append(f"## {title}\n\n```text\n{text.rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
@@ -39,8 +39,8 @@ def settings() -> str:
 
     parts = [
         "# Settings\n\nA setting is given with `--set NAME=VALUE`, in the file of `--config`, or as `MEMENTO_NAME` in"
-        " the environment.\n[Everyday use](everyday-use.md) says which of these is used. `memento settings NAME` prints"
-        " one;\n`memento domains DOMAIN` has the options of a domain."
+        " the environment.\n[The first ten minutes](first-ten-minutes.md) say which of these is used. `memento settings"
+        " NAME` prints one;\n`memento domains DOMAIN` has the options of a domain."
     ]
     for group, rows in in_groups():
         parts.append(f"## {group[:1].upper()}{group[1:]}")

@@ -1,4 +1,4 @@
-"""MEMENTO accepts every command and every file in the guide to language models."""
+"""MEMENTO accepts every command and every file in the guides to language models."""
 
 import re
 import shlex
@@ -13,7 +13,8 @@ from memento.models import checking
 from memento.models.spec import parse_specs
 from memento.settings import Settings, build_settings, parse_budgets, with_budgets
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "language-models.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDE = "\n".join((DOCS / name).read_text() for name in ("models-and-budgets.md", "language-models.md"))
 BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE, flags=re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 

@@ -40,15 +40,26 @@ def test_named_commands_exist(path: Path) -> None:
 
 
 def test_the_guide_names_every_preset_as_it_is() -> None:
-    readme = (ROOT / "docs" / "everyday-use.md").read_text()
+    guide = (ROOT / "docs" / "first-ten-minutes.md").read_text()
     for name, preset in PRESETS.items():
-        row = next(line for line in readme.splitlines() if line.startswith(f"| `{name}`"))
+        row = next(line for line in guide.splitlines() if line.startswith(f"| `{name}`"))
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         assert int(cells[2]) == preset["generations"]
         assert cells[3] == f"{preset['k_hc']}, {preset['k_macro']}, {preset['k_cross']}"
         assert int(cells[4].split(",")[0]) == preset["n_roll"]
         panel = [preset[key] for key in ("evaluator_pool", "evaluator_generations", "evaluator_judges")]
         assert cells[5] == ", ".join(map(str, panel))
+
+
+def test_the_newcomers_path_is_short_and_in_order() -> None:
+    """At most eight pages and 8,000 words, the README first; each page leads to the next."""
+    readme = (ROOT / "README.md").read_text()
+    listed = re.findall(r"\]\((docs/[^)]+)\)", readme.partition("## The way in")[2].partition("\n## ")[0])
+    pages = [readme, *((ROOT / name).read_text() for name in listed)]
+    assert len(pages) <= 8
+    assert sum(len(page.split()) for page in pages) <= 8_000
+    for page, after in zip(pages[1:], listed[1:], strict=False):
+        assert f"({Path(after).name})" in page.rstrip().splitlines()[-1]
 
 
 def test_every_setting_says_what_it_is() -> None:
