@@ -2,40 +2,40 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.faults import Fault, FaultKind
-from ..core.ports import Form, Model, Prompts, Reply
+from ..core.ports import Form, Reply
 from ..core.programs.calibration import Bounds, calibrated, progress_of
 from ..core.programs.constants import Constant, literal, with_values
 from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
 from ..core.text import aligned, counted, fenced, one_line
-from ..core.values import JSON, Brief, Call, CandidateState, Contract, Program
+from ..core.values import JSON, Call, CandidateState, Program
 from .episode_table import metrics_table
 from .feedback import faults_text
+from .proposers import Common
 from .reply import split, summary_line
 from .verdict import json_objects
-from .writing import AS_PUBLISHED, PROPOSER, Answers, Asked, Writer, program_block, question, situation
+from .writing import AS_PUBLISHED, PROPOSER, Asked, Writer, program_block, question, situation
 
 SHOWN = 12  # earlier vectors of constants that a prompt shows, the latest ones
 DIGITS = 6  # significant ones of a value
 
 
 class Calibrator:
-    """Answers proposals of other constants. The reply is checked against their bounds."""
+    """Answers proposals of other constants of the rig's programs. The reply is checked against their bounds."""
 
-    def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, description: str, bounds: Bounds,
-        answers: Answers = AS_PUBLISHED,
-    ) -> None:
-        self._prompts = prompts
-        self._bounds = bounds
+    def __init__(self, **common: Unpack[Common]) -> None:
+        self._prompts, brief, rig = common["prompts"], common["brief"], common["rig"]
+        self._bounds = rig.bounds
         self._writer = _ValuesWriter(
-            model=model, prompts=prompts, role=PROPOSER, contract=contract, answers=answers, bounds=bounds
+            model=common["model"], prompts=self._prompts, role=PROPOSER, contract=common["contract"],
+            answers=common.get("answers", AS_PUBLISHED), bounds=rig.bounds,
         )
-        self._situation = prompts.fill(
+        self._situation = self._prompts.fill(
             "calibration-situation", **situation(brief), interface=brief.policy_interface.strip(),
-            cell=description.strip(),
+            cell=rig.description.strip(),
         )
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:

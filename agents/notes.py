@@ -16,7 +16,6 @@ MAX_NOTE = 480  # characters of a note, whatever its words
 MOST_SHOWN = 12
 
 _NOTE = re.compile(r"[\s>*_#-]{0,8}note[\s*_]{0,8}:(.*)", re.IGNORECASE)
-_PLACES = {operator: place for place, operator in enumerate(OPERATORS)}  # within a generation: climbs come first
 
 
 def note_of(text: str) -> str:
@@ -61,7 +60,7 @@ class Notes:
                 place = parse(name)
                 what = "first program" if operator is Operator.INITIAL else OPERATORS[operator].proposal
                 where = f"g{place.generation} {what}, {fate}"
-                found.append(((place.generation, _PLACES[operator], place.slot), where, note))
+                found.append(((place.generation, OPERATORS.place(operator), place.slot), where, note))
         return tuple((where, note) for _, where, note in sorted(found, reverse=True)[:MOST_SHOWN])
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import NotRequired, TypedDict, Unpack
 
 from ..core.events import ProposalMade, Propose
-from ..core.ports import Form, Model, Prompts
+from ..core.ports import Form, Model, Prompts, Rig
 from ..core.programs.program_text import digest
 from ..core.text import bounded, fenced
 from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, MemoryDetail
@@ -80,6 +80,9 @@ class Common(TypedDict):
     feedback: NotRequired[FeedbackDetail]  # by default "stories"
     aids: NotRequired[Aids | None]
     practice_cpu: NotRequired[str]  # what CPU time a practice episode may use
+    edited: NotRequired[bool]  # whether later proposals edit a first program; by default True
+    memory_detail: NotRequired[MemoryDetail]  # what a climb's prompt shows of rejected edits; by default "summary"
+    rig: NotRequired[Rig]  # of a calibration
 
 
 class _Proposer:
@@ -195,10 +198,10 @@ class Initiator(_Proposer):
     zero-shot and in random search.
     """
 
-    def __init__(self, *, edited: bool = True, **common: Unpack[Common]) -> None:
+    def __init__(self, **common: Unpack[Common]) -> None:
         super().__init__(**common)
         self._form = "whole"
-        use = self._prompts.fill("starting-point" if edited else "used-as-is").strip()
+        use = self._prompts.fill("starting-point" if common.get("edited", True) else "used-as-is").strip()
         self._use = f"{use}\n\n{self._prompts.fill('advice-' + common['brief'].kind).strip()}"
 
     def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
@@ -214,10 +217,10 @@ class HillClimber(_Proposer):
     edit did to F; with "none", the ablation, it shows no rejections.
     """
 
-    def __init__(self, *, memory_detail: MemoryDetail = "summary", **common: Unpack[Common]) -> None:
+    def __init__(self, **common: Unpack[Common]) -> None:
         super().__init__(**common)
         self._form = common.get("answers", AS_PUBLISHED).edits
-        self._memory_detail = memory_detail
+        self._memory_detail = common.get("memory_detail", "summary")
 
     def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         (current,) = order.parents

@@ -12,7 +12,8 @@ import structlog
 from ..agents.rollout_agents import remake
 from ..core.errors import MementoError, RecordingLost, UsageError
 from ..core.events import EpisodeEnded
-from ..core.order_ids import CROSS, HILL, MACRO, PROGRAM, RANDOM, SEARCH, owner_of, parse
+from ..core.operators import OPERATORS
+from ..core.order_ids import RANDOM, SEARCH, owner_of, parse
 from ..core.ports import RollTask
 from ..core.recording_file import trajectory_key
 from ..core.values import JSON, Episode
@@ -140,7 +141,6 @@ async def _fit(link: ClusterLink, *, isolated: bool) -> list[tuple[NodeFound, Ab
 END_S: Final = 20.0     # for recordings that are still to come when a run ends
 TRIES: Final = 3
 SPLIT: Final = "search"
-_BRANCHES: Final = (HILL, MACRO, CROSS, PROGRAM, RANDOM)    # a program of these is in the log before its rollouts
 
 _log = structlog.get_logger("memento.cluster")
 
@@ -155,8 +155,9 @@ def staying(settings: Settings) -> Callable[[RollTask], bool]:
 def _made_by(order: str) -> bool:
     """Whether an order is the rollout of a candidate that can be made again from the log."""
     found = parse(order)
+    written = found.branch == RANDOM or OPERATORS[OPERATORS.of_word(found.branch)].needs_model  # so the log has it
     return (
-        found.stage == SEARCH and found.branch in _BRANCHES and found.vector is None and found.episode is not None
+        found.stage == SEARCH and written and found.vector is None and found.episode is not None
         and not found.part
     )
 

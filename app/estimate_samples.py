@@ -7,6 +7,7 @@ from ..agents.critic_sheets import FRAMES, PreparedSheet
 from ..core.critique import Critique, Frame, Sheet
 from ..core.events import Criticise, Judge, Propose, ProposeEvaluator
 from ..core.metrics import aggregate
+from ..core.operators import OPERATORS
 from ..core.programs.program_text import digest
 from ..core.turns import Conversation, Turn
 from ..core.values import (
@@ -96,7 +97,7 @@ class Samples:
 
     def propose(self, operator: Operator, *, looked: bool = False) -> Propose:
         """The order for one proposal of this operator; `looked`: a critic has seen its parents' episodes."""
-        parents = {Operator.INITIAL: 0, Operator.CROSSOVER: 2}.get(operator, 1)
+        parents = OPERATORS[operator].parents
         rejection = Rejection(
             summary="a summary of an edit, with the place, the old and new values and the effect that it was to have",
             candidate="g1/hill/0", fitness_difference=-0.01, reason="lower fitness",

@@ -48,13 +48,13 @@ def kinds_of(settings: Settings) -> Iterator[Kind]:
     for branch in branches_of(settings.as_json()):
         slots = branch.slots * settings.generations
         for place, operator in enumerate(branch.operators):
-            if operator is Operator.TUNE:
-                continue  # asks no model
+            if not OPERATORS[operator].needs_model:
+                continue
             share = slots // len(branch.operators) + (place < slots % len(branch.operators))
             if share:
                 climb = operator is Operator.HILL_CLIMB
                 turns = settings.proposer_turns if operator is not Operator.INITIAL else 0
-                parents = {Operator.INITIAL: 0, Operator.CROSSOVER: 2}.get(operator, 1)
+                parents = OPERATORS[operator].parents
                 yield Kind(
                     role="proposer", what=OPERATORS[operator].proposal, calls=(share, share * (1 + turns)),
                     operator=operator, turns=turns,

@@ -225,7 +225,7 @@ def _row(
     difference = None if differences is None else fsum(differences) / n
     apart = None if differences is None else mean_interval(differences, least=-1.0, most=1.0)
     return RankRow(
-        rank=0, candidate=program.candidate, same_code=program.also, operator=program.operator.value,
+        rank=0, candidate=program.candidate, same_code=program.also, operator=program.operator,
         initial=program.initial, returned=program.returned, search_fitness=program.fitness,
         fitness=fsum(fitness) / n, fitness_interval=mean_interval(fitness, least=0.0, most=1.0),
         reference_fitness=fsum(reference) / n if reference else None,

@@ -144,7 +144,7 @@ def result_of(title: str, draws: int, drawn: Sequence[Sequence[ArmDraws]], *, re
 def _state_row(arms: Sequence[ArmDraws]) -> StateRow:
     state = arms[0].state
     return StateRow(
-        run=str(state.run), candidate=state.candidate, operator=state.order.operator.value, parent=state.base.id,
+        run=str(state.run), candidate=state.candidate, operator=state.order.operator, parent=state.base.id,
         parent_fitness=state.base.fitness, episodes=len(state.base.episodes), recorded=_recorded(state),
         arms=tuple(_arm_row(each) for each in arms),
     )

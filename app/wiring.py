@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
-from ..agents.calibrating import Calibrator
 from ..agents.critic import CRITIC, Critic
 from ..agents.critic_sheets import SheetFolder, Sheets
 from ..agents.evaluator_evolver import AttackWriter, EvaluatorEvolver
@@ -16,7 +15,7 @@ from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
 from ..agents.judging import JudgePanel
 from ..agents.notes import Notes
-from ..agents.proposers import Aids, Common, Crosser, HillClimber, Initiator, Mutator
+from ..agents.proposers import Aids, Common
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
 from ..agents.tools import Answered, Computer, Looker, Practiser, Repeating, Tool
 from ..agents.writing import ATTACKER, PROPOSER, Answers, Keep, not_kept
@@ -40,7 +39,8 @@ from ..core.events import (
     TryOnTwin,
     TryProgram,
 )
-from ..core.methods import CALIBRATE, edits, tunes
+from ..core.methods import CALIBRATE, branches_of, edits, tunes
+from ..core.operators import OPERATORS, Operation
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import (
     Calibrating,
@@ -357,19 +357,10 @@ def make_askers(
         "limits": policy_limits_in_words(step_limit_ms=settings.step_limit_ms), "answers": answers,
         "feedback": settings.feedback, "aids": aids,
         "practice_cpu": practice_limits_in_words(step_limit_ms=settings.step_limit_ms),
-    }
-    proposals: dict[Operator, Agent] = {
-        Operator.INITIAL: Initiator(edited=edits(settings.as_json()), **common),
-        Operator.HILL_CLIMB: HillClimber(memory_detail=settings.memory_detail, **common),
-        Operator.MACRO: Mutator(**common),
-        Operator.CROSSOVER: Crosser(**common),
+        "edited": edits(settings.as_json()), "memory_detail": settings.memory_detail,
     }
     if settings.method == CALIBRATE:
-        rig = rig_of(settings, domain)
-        proposals[Operator.CALIBRATE] = Calibrator(
-            model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract,
-            description=rig.description, bounds=rig.bounds, answers=answers,
-        )
+        common["rig"] = rig_of(settings, domain)
     evolver = EvaluatorEvolver(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
         answers=answers, judge_reasons=settings.judge_reasons, feedback=settings.feedback,
@@ -382,9 +373,27 @@ def make_askers(
         model=models.attacker, prompts=prompts, brief=brief, contract=domain.contract, limits=common["limits"],
         answers=answers,
     )
+    proposer = ByOperator(proposers_of(settings, common))
     return Askers(
-        proposer=ByOperator(proposals), evolver=evolver, judges=judges, attacker=attacker, critic=critic
+        proposer=proposer, evolver=evolver, judges=judges, attacker=attacker, critic=critic
     )
+
+
+def proposers_of(settings: Settings, common: Common) -> Mapping[Operator, Agent]:
+    """The agents of the operators of the run's branches, and of p_0's. Raises UsageError if a prompt does not fit."""
+    used = {operator for branch in branches_of(settings.as_json()) for operator in branch.operators}
+    rows = [OPERATORS[operator] for operator in OPERATORS.ordered({Operator.INITIAL, *used})]
+    return {row.operator: _agent_of(row, common) for row in rows if row.needs_model}
+
+
+def _agent_of(row: Operation, common: Common) -> Agent:
+    module, _, name = row.agent.partition(":")
+    try:
+        made = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"the agent {row.agent} of the operator {row.operator} cannot be loaded: {error}") from error
+    agent: Agent = made(**common)
+    return agent
 
 
 def urgency(order: Order) -> int:

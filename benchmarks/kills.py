@@ -87,7 +87,7 @@ def verdicts(facts: Sequence[Fact]) -> Mapping[str, Sequence[object]]:
         "accepts": sorted((fact.candidate, fact.fitness) for fact in facts if isinstance(fact, CandidateAccepted)),
         "rejections": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateRejected)),
         "branch winners": sorted(
-            (fact.generation, fact.operator.value, fact.winner or "", fact.fitness or 0.0)
+            (fact.generation, fact.operator, fact.winner or "", fact.fitness or 0.0)
             for fact in facts if isinstance(fact, BranchEnded)
         ),
         "elites": [

@@ -33,7 +33,7 @@ from ..core.events import (
     RunStarted,
     StageEntered,
 )
-from ..core.operators import OPERATOR_OF_WORD
+from ..core.operators import OPERATORS
 from ..core.order_ids import CROSS, HILL, MACRO, episode_id, score_id
 from ..core.recording_file import trajectory_key
 from ..core.values import Call, CandidateState, Document, Episode, Operator, Program, Rejection, Score, Usage
@@ -92,7 +92,7 @@ def generation(number: int, fitness: float) -> Iterator[Fact]:
                     fitness=fitness, metrics=dict.fromkeys(METRICS, 0.123456789 + serial % 7)
                 ))
             candidate = CandidateState(
-                id=name, program=program(serial), operator=OPERATOR_OF_WORD[branch], generation=number, slot=slot,
+                id=name, program=program(serial), operator=OPERATORS.of_word(branch), generation=number, slot=slot,
                 parents=(climb_of(number - 1),), summary=summary(serial),
                 fitness=fitness, metrics={metric: {"mean": 0.5, "min": 0.1, "max": 0.9} for metric in METRICS},
             )
@@ -102,7 +102,7 @@ def generation(number: int, fitness: float) -> Iterator[Fact]:
                 yield CandidateRejected(order=name, candidate=name, rejection=rejection)
             elif branch == HILL:
                 yield CandidateAccepted(order=name, candidate=name, fitness=fitness, fitness_difference=0.001)
-        yield BranchEnded(generation=number, operator=OPERATOR_OF_WORD[branch], winner=name, fitness=fitness)
+        yield BranchEnded(generation=number, operator=OPERATORS.of_word(branch), winner=name, fitness=fitness)
     yield EliteChanged(
         generation=number, candidate=climb_of(number), origin=Operator.HILL_CLIMB, fitness=fitness,
         success_rate=fitness,

@@ -168,7 +168,7 @@ def _abstained(pool: EvaluatorPool) -> str:
 def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
     if not rows:
         return
-    operators = [each for each in OPERATORS if any(branch.operator is each for row in rows for branch in row.branches)]
+    operators = OPERATORS.ordered(branch.operator for row in rows for branch in row.branches)
     yield ""
     yield _row("fitness", f"{'elite':<17}" + "".join(f"{OPERATORS[each].branch:>9}" for each in operators) + "  slots")
     shown = rows if len(rows) <= GENERATIONS_SHOWN else (rows[0], *rows[1 - GENERATIONS_SHOWN:])

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from typing_extensions import TypeAliasType
 
@@ -41,15 +41,39 @@ class Program(Document):
     """The text of a generated program, a policy `p` or an evaluator `E`. Never executed in this process."""
 
 
-class Operator(StrEnum):
-    """The operator of a proposal (paper, section 3.2): q_hc, q_macro, q_cross, or the first prompt."""
+class Operator(str):
+    """The operator of a proposal (paper, section 3.2): q_hc, q_macro, q_cross, or the first prompt; a word of the log.
 
-    INITIAL = "initial"
-    HILL_CLIMB = "hill-climb"
-    MACRO = "macro-mutation"
-    TUNE = "tuning"  # not in the paper: an optimiser changes numbers, and no model is asked
-    CROSSOVER = "crossover"
-    CALIBRATE = "calibration"  # in a robot cell: other values of named constants (paper, appendix A)
+    A method may have further ones (`core.operators`). Equal words are one object, so that `is` compares operators.
+    """
+
+    __slots__ = ()
+
+    INITIAL: ClassVar["Operator"]
+    HILL_CLIMB: ClassVar["Operator"]
+    MACRO: ClassVar["Operator"]
+    TUNE: ClassVar["Operator"]  # not in the paper: an optimiser changes numbers, and no model is asked
+    CROSSOVER: ClassVar["Operator"]
+    CALIBRATE: ClassVar["Operator"]  # in a robot cell: other values of named constants (paper, appendix A)
+
+    def __new__(cls, word: str) -> "Operator":
+        """The operator of this word."""
+        return _OPERATORS.setdefault(word, super().__new__(cls, word))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> dict[str, object]:
+        """How pydantic, which the core does not import, reads one in the file of a report."""
+        return {"type": "function-after", "function": {"type": "no-info", "function": cls}, "schema": {"type": "str"}}
+
+
+_OPERATORS: dict[str, Operator] = {}
+
+Operator.INITIAL = Operator("initial")
+Operator.HILL_CLIMB = Operator("hill-climb")
+Operator.MACRO = Operator("macro-mutation")
+Operator.TUNE = Operator("tuning")
+Operator.CROSSOVER = Operator("crossover")
+Operator.CALIBRATE = Operator("calibration")
 
 
 class Verdict(StrEnum):

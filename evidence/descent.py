@@ -71,15 +71,6 @@ def trace_lineage(slots: Slots, rows: Sequence[CandidateRow]) -> tuple[Candidate
 
 
 ROW_HEIGHT = 58  # pixels, as in the style sheet
-# Lanes of the rail, and places in the colours.
-LANES = {
-    Operator.INITIAL: 0, Operator.CROSSOVER: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.TUNE: 1,
-    Operator.CALIBRATE: 1,
-}
-PLACES = {
-    Operator.INITIAL: 7, Operator.HILL_CLIMB: 0, Operator.MACRO: 1, Operator.CROSSOVER: 2, Operator.TUNE: 3,
-    Operator.CALIBRATE: 4,
-}
 DIFF_LINES = 400
 LINE = 240
 
@@ -121,10 +112,10 @@ def descend(rows: Sequence[CandidateRow]) -> Descent:
     place_of = {row.id: place for place, row in enumerate(rows)}
     nodes = [
         Node(
-            lane=LANES[row.operator],
+            lane=OPERATORS[row.operator].lane,
             parents=[place_of[parent] for parent in row.parents if parent in place_of],
             elite=bool(row.elite_of),
-            place=PLACES[row.operator],
+            place=OPERATORS[row.operator].colour,
         )
         for row in rows
     ]

@@ -3,6 +3,7 @@
 A figure that would show a single dot is left out: the number stands in the tables and, for one run, in the opening.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,6 @@ from markupsafe import Markup
 from ..core.operators import OPERATORS
 from ..core.text import counted
 from ..core.values import Operator
-from .descent import PLACES
 from .findings import ArmFinding, GroupFinding
 from .learned import BaselineRow
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter
@@ -98,10 +98,9 @@ def evaluation_figures(rows: Sequence[BaselineRow]) -> Iterator[Figure]:
 
 
 def operators_shown(used: Iterable[Operator]) -> tuple[tuple[str, int], ...]:
-    """The operators of a legend, with their places in the colours; tuning and calibration only where they were used."""
-    seen = {*used}
-    shown = [each for each in Operator if each in seen or each not in (Operator.TUNE, Operator.CALIBRATE)]
-    return tuple((OPERATORS[operator].title, PLACES[operator]) for operator in shown)
+    """The operators of a legend, with their places in the colours."""
+    rows = [OPERATORS[operator] for operator in OPERATORS.ordered(used)]
+    return tuple((row.title, row.colour) for row in rows)
 
 
 def _curves(group: GroupFinding, which: str, words: str) -> Markup:
@@ -132,12 +131,8 @@ def _scales(group: GroupFinding) -> str:
 def _origins(group: GroupFinding) -> Iterator[Figure]:
     rows = []
     for arm in group.arms:
-        counts = dict.fromkeys(Operator, 0)
-        for record in arm.records:
-            for point in record.curve[1:]:
-                if point.changed:
-                    counts[point.origin] += 1
-        rows.append((arm.arm, [(PLACES[operator], float(count)) for operator, count in counts.items()]))
+        counts = Counter(point.origin for record in arm.records for point in record.curve[1:] if point.changed)
+        rows.append((arm.arm, [(OPERATORS[each].colour, float(counts[each])) for each in OPERATORS.ordered(counts)]))
     if any(count for _, counts in rows for _, count in counts):
         used = (count.operator for arm in group.arms for record in arm.records for count in record.operators)
         yield Figure(

@@ -9,6 +9,7 @@ from hashlib import sha256
 from ..core.audits import Audit
 from ..core.events import EliteChanged, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
 from ..core.faults import is_stopped
+from ..core.operators import OPERATORS
 from ..core.order_ids import FINAL, owner_of, parse
 from ..core.programs.program_text import digest
 from ..core.values import JSON, Operator, Program
@@ -261,7 +262,7 @@ def curve_of(elites: Iterable[EliteChanged], joined: Mapping[int, int] | None = 
 
 
 def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
-    """The outcomes of each operator's slots, in the order of `Operator`; operators without a slot are left out."""
+    """The outcomes of each operator's slots, in the order of their table; operators without a slot are left out."""
     by_operator: dict[Operator, list[CandidateRow]] = {}
     for row in rows:
         if row.generation > 0:
@@ -277,8 +278,8 @@ def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
             elites=sum(bool(row.elite_of) for row in found),
             best_fitness=max((row.fitness for row in found if row.fitness is not None), default=None),
         )
-        for operator in Operator
-        if (found := by_operator.get(operator))
+        for operator in OPERATORS.ordered(by_operator)
+        for found in (by_operator[operator],)
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from ..core.audits import HACK
 from ..core.operators import OPERATORS
 from ..core.text import DASH, cost, counted, number, one_line, plus_minus, share, signed
-from ..core.values import Operator
 from .findings import ArmFinding, GroupFinding, MeasureFinding, VotingFinding
 from .loading import Evidence
 from .records import RunRecord
@@ -132,10 +131,9 @@ def operators(group: GroupFinding) -> Table:
     """The outcomes of each operator's proposals."""
     rows = []
     for arm in group.arms:
-        for operator in Operator:
-            counts = [count for record in arm.records for count in record.operators if count.operator is operator]
-            if not counts:
-                continue
+        every = [count for record in arm.records for count in record.operators]
+        for operator in OPERATORS.ordered(count.operator for count in every):
+            counts = [count for count in every if count.operator is operator]
             slots = sum(count.slots for count in counts)
             accepted, rejected = sum(count.accepted for count in counts), sum(count.rejected for count in counts)
             best = [count.best_fitness for count in counts if count.best_fitness is not None]

@@ -26,7 +26,7 @@ from ..core import events
 from ..core.errors import StoreError
 from ..core.events import Fact
 from ..core.turns import Passage
-from ..core.values import Document, Examination, Program
+from ..core.values import Document, Examination, Operator, Program
 
 Step = Callable[[Any, dict[str, "Blob"]], Any]
 Back = Callable[[Any, Mapping[str, Any]], Any]
@@ -279,6 +279,10 @@ def _text(value: Any, _: Mapping[str, Any]) -> Any:
     return value
 
 
+def _operator(value: Any, values: Mapping[str, Any]) -> Any:
+    return Operator(_text(value, values))
+
+
 def _number(value: Any, _: Mapping[str, Any]) -> Any:
     if not isinstance(value, int | float) or not -_MOST <= value <= _MOST:
         raise TypeError("something else where a finite number belongs")
@@ -286,7 +290,7 @@ def _number(value: Any, _: Mapping[str, Any]) -> Any:
 
 
 _MOST = sys.float_info.max
-_SCALARS: dict[Any, Back] = {str: _text, int: _number, float: _number, bool: _number}
+_SCALARS: dict[Any, Back] = {str: _text, Operator: _operator, int: _number, float: _number, bool: _number}
 
 
 def _refuse(constant: str) -> Any:

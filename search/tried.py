@@ -179,8 +179,6 @@ def _why(candidate: CandidateState) -> str:
 
 LINEAGE = 20  # the latest edits that a candidate carries: bounds prompts and memory
 
-_PLACES = {operator: place for place, operator in enumerate(OPERATORS)}  # within a generation: climbs come first
-
 
 def inherited(parents: Sequence[CandidateState]) -> tuple[Ancestor, ...]:
     """The edits that led to these parents, oldest first, each once; the latest of them where there are many."""
@@ -210,4 +208,4 @@ def course_of(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
 
 def _when(ancestor: Ancestor) -> tuple[int, int, int]:
     named = parse(ancestor.id)
-    return named.generation, _PLACES[ancestor.operator], named.slot
+    return named.generation, OPERATORS.place(ancestor.operator), named.slot

@@ -163,7 +163,7 @@ def _of_search(fact: Fact) -> str | None:
             return f"{rejection.reason}{moved}: {rejection.summary}"
         case BranchEnded():
             best = f"{fact.winner}, F {fact.fitness:.3f}" if fact.fitness is not None else "every candidate failed"
-            return f"g{fact.generation} {fact.operator.value}: {best}"
+            return f"g{fact.generation} {fact.operator}: {best}"
         case GateDecided():
             return gate_words(fact)
         case EliteConfirmed():
@@ -181,7 +181,7 @@ def _of_search(fact: Fact) -> str | None:
         case EliteChanged():
             stays = "" if fact.changed else ", stays"
             by = version_words(fact.version)
-            return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{by}{stays}"
+            return f"g{fact.generation}: {fact.candidate} from {fact.origin}, F {fact.fitness:.3f}{by}{stays}"
         case FinalMeasured():
             success = both(fact.initial_success, fact.elite_success, share)
             fitness = "" if success else f"F {both(fact.initial_fitness, fact.elite_fitness, number)}"

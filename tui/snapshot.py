@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.methods import branches_of
+from ..core.operators import OPERATORS
 from ..core.order_ids import EVALUATOR, FINAL, INITIAL, JUDGE, SEARCH, OrderId, parse
-from ..core.values import Operator
 from ..memory.activity import ActivityNote
 from ..memory.run_status import RunStatus
 from ..memory.slots import Slot, Slots, new_slot
@@ -123,7 +123,8 @@ def search_lanes(snapshot: RunSnapshot, slots: Iterable[Slot]) -> list[BranchSlo
     for word in dict.fromkeys([*branches, *found]):
         branch = branches.get(word)
         label, places = (word or "slots", 0) if branch is None else (branch.label, branch.slots)
-        waits = branch is not None and branch.operators == (Operator.CROSSOVER,) and word not in found
+        pairs = branch is not None and all(OPERATORS[each].parents > 1 for each in branch.operators)
+        waits = pairs and word not in found
         lanes.append(BranchSlots(label=label, slots=tuple(found.get(word, ())), places=places, waits=waits))
     return lanes
 

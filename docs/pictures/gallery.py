@@ -15,12 +15,11 @@ from typing import Any
 
 from markupsafe import Markup
 from memento.core.events import CandidateScored, Fact, InitialChosen
-from memento.core.operators import OPERATOR_OF_WORD, OPERATORS
+from memento.core.operators import OPERATORS
 from memento.core.order_ids import parse
 from memento.core.text import number, one_line, printable, share, signed
 from memento.core.values import Operator
 from memento.domains.gallery import ENTRIES, GalleryProgram, LineageStep, entry, gain_of, names
-from memento.evidence.descent import LANES, PLACES
 from memento.evidence.parts import flat_style
 from memento.evidence.svg import Node, rail
 from memento.memory.run_view import RunView
@@ -103,7 +102,7 @@ def _selection(view: RunView, again: float | None) -> dict[str, Any]:
 
 
 def _operator(candidate: str) -> Operator:
-    return OPERATOR_OF_WORD.get(parse(candidate).branch, Operator.INITIAL)
+    return OPERATORS.of_word(parse(candidate).branch)
 
 
 def _rounded(value: float | None) -> float:
@@ -124,8 +123,9 @@ def picture(found: GalleryProgram) -> str:
     place_of = {step.id: place for place, step in enumerate(steps)}
     nodes = [
         Node(
-            lane=LANES[_operator(step.id)], parents=[place_of[each] for each in step.parents if each in place_of],
-            elite=step is steps[-1], place=PLACES[_operator(step.id)],
+            lane=OPERATORS[_operator(step.id)].lane,
+            parents=[place_of[each] for each in step.parents if each in place_of],
+            elite=step is steps[-1], place=OPERATORS[_operator(step.id)].colour,
         )
         for step in steps
     ]

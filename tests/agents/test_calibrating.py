@@ -6,7 +6,7 @@ from memento.agents.writing import Answers
 from memento.core.errors import UsageError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.faults import Fault, FaultKind
-from memento.core.ports import Reply
+from memento.core.ports import Reply, Rig
 from memento.core.programs.calibration import calibrated
 from memento.core.values import Operator, Program
 from memento.runtime.prompts import PromptFolder
@@ -16,6 +16,7 @@ from ..support.prompt_samples import BRIEF, CONTRACT, POLICY, Scripted, candidat
 PROGRAM = Program("LIFT = 0.02\nSTEPS = 25\nSLOW = True\nODD = 3\nNAMED = 1.5  # tune: 1..2\n")
 BOUNDS = {"LIFT": (0.0, 0.1), "STEPS": (5.0, 60.0), "SLOW": (0.0, 1.0)}
 CONSTANTS = calibrated(PROGRAM, BOUNDS)
+RIG = Rig(description="A track.", bounds={"GAIN": (0.1, 2.0)}, one_at_a_time=True)
 
 
 def reply(text: str, stop: str = "end") -> Reply:
@@ -78,8 +79,8 @@ async def test_an_unusable_reply_is_asked_again_and_the_values_are_put_into_the_
     model = Scripted(lambda ask: next(answers))
     kept: list[str] = []
     calibrator = Calibrator(
-        model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, description="A track.",
-        bounds={"GAIN": (0.1, 2.0)}, answers=Answers(repairs=1, keep=lambda fact: kept.append(fact.reason)),
+        model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, rig=RIG,
+        answers=Answers(repairs=1, keep=lambda fact: kept.append(fact.reason)),
     )
     fact = await calibrator.carry_out(propose(Operator.CALIBRATE, candidate()))
     assert isinstance(fact, ProposalMade)
@@ -91,8 +92,7 @@ async def test_an_unusable_reply_is_asked_again_and_the_values_are_put_into_the_
 
 async def test_without_further_questions_the_step_is_spent() -> None:
     calibrator = Calibrator(
-        model=Scripted(lambda ask: "no"), prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT,
-        description="A track.", bounds={"GAIN": (0.1, 2.0)},
+        model=Scripted(lambda ask: "no"), prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, rig=RIG,
     )
     fact = await calibrator.carry_out(propose(Operator.CALIBRATE, candidate()))
     assert isinstance(fact, ProposalFailed) and fact.fault.kind is FaultKind.BAD_VALUES

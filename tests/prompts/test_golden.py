@@ -22,7 +22,7 @@ from memento.agents.proposers import Aids, Crosser, HillClimber, Initiator, Muta
 from memento.agents.writing import Answers
 from memento.core.critique import Critique, Frame, Sheet
 from memento.core.events import Criticise, HintGiven, ProposalMade, Propose, ProposeAttack
-from memento.core.ports import Ask
+from memento.core.ports import Ask, Rig
 from memento.core.turns import Conversation, Draft, Turn
 from memento.core.values import (
     Call,
@@ -278,7 +278,7 @@ async def asked(case: str) -> Ask:
             common["answers"] = Answers(repairs=1)
             await Calibrator(
                 model=model, contract=CONTRACT, **common,
-                description="A camera above the track.", bounds={"GAIN": (0.1, 2.0)},
+                rig=Rig(description="A camera above the track.", bounds={"GAIN": (0.1, 2.0)}, one_at_a_time=True),
             ).carry_out(order)
     return model.asked[-1 if case.endswith("once-more") else 0]
 

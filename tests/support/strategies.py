@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from memento.core import events
 from memento.core.events import Fact
-from memento.core.values import Document, Program
+from memento.core.operators import OPERATORS
+from memento.core.values import Document, Operator, Program
 
 # A busy machine is not a failure.
 PATIENT = settings(
@@ -76,6 +77,7 @@ SCALARS: dict[object, st.SearchStrategy[object]] = {
     bool: st.booleans(),
     int: st.integers(),
     float: finite,
+    Operator: st.sampled_from([*OPERATORS, Operator("simplify")]),
     str: any_text,
 }
 facts: st.SearchStrategy[Fact] = st.sampled_from(FACT_CLASSES).flatmap(instances)  # type: ignore[assignment]

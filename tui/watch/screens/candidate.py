@@ -176,7 +176,7 @@ def _facts(slot: Slot) -> Content:
         facts.append((f"  {gate_words(slot.gate)}", DIM))
     if slot.elite_of:
         facts.append(("  elite of g" + ", g".join(map(str, slot.elite_of)), GOOD))
-    operator = "" if slot.operator is None else slot.operator.value
+    operator = slot.operator or ""
     origin = f"{operator} of {' and '.join(slot.parents)}" if slot.parents else operator
     what = f"“{one_line(slot.summary, 300)}”" if slot.summary else ""
     lines = [

@@ -77,7 +77,7 @@ class MemoryScreen(Page):
         slot = self._slots.candidates.get(elite.candidate)
         what = one_line(slot.summary, 400) if slot is not None else ""
         return [
-            f"g{elite.generation}", elite.candidate, elite.origin.value,
+            f"g{elite.generation}", elite.candidate, elite.origin,
             number(elite.fitness) + version_words(elite.version), gain,
             success_or_return(elite.success_rate, elite.mean_return),
             Content(what) if elite.changed else Content.styled("stays", DIM),
