@@ -18,7 +18,7 @@ from ..core.events import (
     Propose,
 )
 from ..core.keeper import Decision
-from ..core.operators import OPERATOR_OF_WORD, OPERATORS
+from ..core.operators import OPERATORS
 from ..core.values import CandidateState, Operator
 from .branch import Branch
 from .dealing import affordable, dealt, is_spent
@@ -201,7 +201,7 @@ class EliteKeeper:
         return self._branch_of(fact.order).answer(search, fact, self)
 
     def _branch_of(self, order: str) -> Branch:
-        return self._branches[OPERATOR_OF_WORD[order_ids.parse(order).branch]]
+        return self._branches[OPERATORS.of_word(order_ids.parse(order).branch)]
 
     def attempt(self, search: Search, slot: str, fact: ProposalMade | ProposalFailed) -> Decided:
         """Start the trial of a proposal, or spend its slot with a failed candidate."""
