@@ -1,26 +1,27 @@
 """The agents: each turns one order into one fact. What models are shown, and how their replies are read.
 
-    ballots            what a judge sees of a pool: the values of all evaluators in one table
-    calibrating        the agent that calibrates: turns κ_i and what its trials showed into κ_(i+1)
-    conversation       one turn of a conversation: its prompt, the question to the model
-    critic             the critic: looks at a sheet of an episode and says in a few words what went wrong
-    critic_sheets      the sheets of a critic: which rows of a recording it is shown, drawn
-    episode_table      one table in which the episodes of a program can be compared: a column per episode
-    evaluator_evolver  the agent that requests evaluators
-    feedback           the feedback on evaluated programs in later prompts: fitness, metrics, endings and faults
-    fitting            keeps prompts within a bound: what is left out of one that would be too long
-    foci               the focus of a macro-mutation or crossover, different in every slot of a generation
-    hints              the hints of the person who runs a search, for the prompts of its proposers
-    judging            the panel of judges: each Judge order is one seat
-    memory_text        what was tried before, in words for a prompt: the lineage of a program
-    notes              what the writers of earlier programs of a lineage left for later ones
-    pairs              the two parents of a crossover in a prompt: what each is, their results in one table
-    proposers          the agents that propose policies: each turns one Propose order into one program or a failure
-    reply              reads a model's reply to a program prompt: one fenced Python block, a program or a patch
-    rollout_agents     the agents that run programs in the pool: roll an episode out, score it, examine an evaluator
-    stories            what happened in the worst and in the best episode: the story
-    tool_requests      reads the call of a tool from a reply: a line `Tool: NAME`, lines with its arguments
-    tools              the agents of the tools: try a draft, look at rows of a recording, compute over a recording
-    verdict            reads a judge's answer: one JSON object with a choice and a reason
-    writing            the common part of all agents that request programs: the model call
+    ballots             what a judge sees of a pool: the values of all evaluators in one table
+    calibrating         the agent that calibrates: turns κ_i and what its trials showed into κ_(i+1)
+    conversation        one turn of a conversation: its prompt, the question to the model
+    critic              the critic: looks at a sheet of an episode and says in a few words what went wrong
+    critic_sheets       the sheets of a critic: which rows of a recording it is shown, drawn
+    episode_table       one table in which the episodes of a program can be compared: a column per episode
+    evaluator_attacker  attacks of a run: one order is one attack on one evaluator
+    evaluator_evolver   the agent that requests evaluators
+    feedback            the feedback on evaluated programs in later prompts: fitness, metrics, endings and faults
+    fitting             keeps prompts within a bound: what is left out of one that would be too long
+    foci                the focus of a macro-mutation or crossover, different in every slot of a generation
+    hints               the hints of the person who runs a search, for the prompts of its proposers
+    judging             the panel of judges: each Judge order is one seat
+    memory_text         what was tried before, in words for a prompt: the lineage of a program
+    notes               what the writers of earlier programs of a lineage left for later ones
+    pairs               the two parents of a crossover in a prompt: what each is, their results in one table
+    proposers           the agents that propose policies: each turns one Propose order into one program or a failure
+    reply               reads a model's reply to a program prompt: one fenced Python block, a program or a patch
+    rollout_agents      the agents that run programs in the pool: roll an episode out, score it, examine an evaluator
+    stories             what happened in the worst and in the best episode: the story
+    tool_requests       reads the call of a tool from a reply: a line `Tool: NAME`, lines with its arguments
+    tools               the agents of the tools: try a draft, look at rows of a recording, compute over a recording
+    verdict             reads a judge's answer: one JSON object with a choice and a reason
+    writing             the common part of all agents that request programs: the model call
 """

@@ -22,9 +22,9 @@ from ..memory.store import RunStore
 from ..runtime.rollouts.pool import ProcessPool
 from ..settings import settings_in
 from ..settings.evaluate import AuditSettings, given_options
-from .attacking import Breeder
+from .breeding import Breeder
 from .given_files import read_evaluator
-from .required import trusted_settings
+from .trust import trusted_settings
 
 # The evaluator that an audit examines: the domain's reference evaluator, a file's, or the one a run chose.
 
@@ -43,7 +43,7 @@ class Examined:
     candidates: tuple[AuditedProgram, ...] = ()     # of that run, unless its options are changed
 
 
-def examined(
+def find_evaluator(
     domain_name: str, evaluator: str, *, flags: Mapping[str, JSON], assignments: Sequence[str], runs_dir: Path,
     trusted: bool,
 ) -> Examined:
@@ -60,7 +60,7 @@ def examined(
             fact.chosen.program for fact in store.facts(only=(EvaluatorChosen,))
             if isinstance(fact, EvaluatorChosen) and fact.final and fact.chosen.program is not None
         ]
-        candidates = tuple(_audited(store)) if not given else ()
+        candidates = tuple(_rows_of_candidates(store)) if not given else ()
     settings = settings_in(begun)
     if settings is None or not chosen:
         raise UsageError(f"the run {folder.name!r} has chosen no evaluator yet: continue it, or name a file")
@@ -74,7 +74,7 @@ def examined(
     return Examined(program=chosen[-1], name=folder.name, options=options, run=folder, candidates=candidates)
 
 
-def _audited(store: RunStore) -> Iterator[AuditedProgram]:
+def _rows_of_candidates(store: RunStore) -> Iterator[AuditedProgram]:
     """The search's own candidates, with F and S as in the log: each counts as one episode."""
     for fact in store.facts(only=(CandidateScored,)):
         assert isinstance(fact, CandidateScored)
@@ -144,7 +144,7 @@ class _Auditor:
 
     async def everything(self, domain: Domain, written: Sequence[AuditProgram]) -> list[AuditedProgram]:
         """Staged episodes, hand-written programs, then those bred from them."""
-        programs = await self._staged()
+        programs = await self._stage()
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self._program(each.name, each.kind, each.program.text, each.options))
@@ -162,12 +162,12 @@ class _Auditor:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._program(name, BRED, text, None)) for name, text in batch]
             bred = [task.result() for task in tasks]
-            breeder.judged(bred)
+            breeder.take(bred)
             programs += bred
             left -= len(batch)
         return programs
 
-    async def _staged(self) -> list[AuditedProgram]:
+    async def _stage(self) -> list[AuditedProgram]:
         """The idle and the random episode and those that the domain stages, each as a program of one episode."""
         probes = await self._pool.record_probes(ProbeTask(
             order="audit/staged", split=_split(self._settings.options), seed=self._seeds[0], steps=PROBE_STEPS,

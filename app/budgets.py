@@ -118,14 +118,14 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
         for name in ("tokens", "usd"):
             if getattr(limit, name) is not None and _all_free(where[role]):
                 key = f"budget_{name}" if role == ALL else f"budget.{role}.{name}"
-                raise UsageError(f"{key!r} has no effect with {_named(where[role])}, which costs nothing: remove it")
+                raise UsageError(f"{key!r} has no effect with {_names_of(where[role])}, which costs nothing: remove it")
     for role, asking in settings.sampling.items():
         if all(spec.free or spec.scheme == COMMAND for spec in where[role]):
             waits = any(spec.scheme in (ASK, COMMAND) for spec in where[role])
             if not (waits and asking.model_dump(exclude_none=True).keys() <= {"total_s"}):
                 key = "sampling" if role == ALL else f"sampling.{role}"
                 also = ", except its 'total_s'" if waits else ""
-                raise UsageError(f"{key!r} has no effect with {_named(where[role])}{also}: remove it")
+                raise UsageError(f"{key!r} has no effect with {_names_of(where[role])}{also}: remove it")
     if settings.proposer_turns and _all_offline(specs["proposer"]):
         raise UsageError("'proposer_turns' has no effect with the offline model, which calls no tools: remove it")
     if settings.notes == "on" and _all_offline(specs["proposer"]):
@@ -142,7 +142,7 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
             raise unknown("model in the prices", name, names)
 
 
-def _named(specs: Specs) -> str:
+def _names_of(specs: Specs) -> str:
     """A role's models without settings of a service in a sentence."""
     if any(spec.scheme == COMMAND for spec in specs):
         return "a program as a model"

@@ -24,7 +24,7 @@ from ..domains.cell.cell_file import PHASES
 from ..runtime.rollouts.pool import ProcessPool
 from ..settings.evaluate import EvaluateSettings
 from .given_files import read_program
-from .required import live_layers
+from .isolation import live_layers
 
 SPLIT = "cell"
 CHECK_LIMIT_S = 600.0

@@ -25,7 +25,7 @@ from ..runtime.cluster.members import NodeTerms
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool
 from ..settings import Settings
-from .required import live_layers, require_sandbox
+from .isolation import live_layers, require_sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

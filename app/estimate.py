@@ -24,9 +24,9 @@ from ..settings import ATTACKER, CRITIC, Settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
 from .estimated_calls import Kind, kinds_of
-from .given_files import prompts_with, read_prompts
+from .given_prompts import prompts_with, read_prompts
 from .past_runs import Expected, PastTime, expected_from, past_runs, times_from
-from .required import refuse_the_blind
+from .sight import refuse_text_models
 from .wiring import Askers, Models, aids_of, asking_of, make_askers, require_shelves
 
 ASSUMPTIONS = (
@@ -104,7 +104,7 @@ async def estimate(settings: Settings, past_in: Sequence[Path] = ()) -> Estimate
     """
     if settings.method == CALIBRATE:
         raise UsageError(f"a calibration has no estimate: it asks {settings.generations} times, or twice as often")
-    refuse_the_blind(settings)
+    refuse_text_models(settings)
     require_usable(settings)
     require_shelves([settings])
     low, high = Recorder(), Recorder()

@@ -42,7 +42,7 @@ class LaunchedRun:
         """Close the files; the process goes on."""
         self._files.close()
 
-    def begun(self, has_begun: Callable[[], bool], *, within_s: float) -> bool:
+    def wait_until_begun(self, has_begun: Callable[[], bool], *, within_s: float) -> bool:
         """Wait until `has_begun()`. Returns False if the process ended, or was ended at the deadline, before that."""
         deadline = time.monotonic() + within_s
         while not has_begun():

@@ -16,7 +16,7 @@ from ..search.rollout_plan import FreshPlan, RolloutPlan
 from ..search.sequencer import RunPlan
 from ..settings import ATTACKER, Settings
 from .budgets import models_of
-from .required import twin_of
+from .gate_twin import twin_of
 
 
 def plan_of(

@@ -7,14 +7,12 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import fsum
 from pathlib import Path
 from typing import Final
 
 from ..agents.rollout_agents import scored
 from ..core.errors import UsageError
 from ..core.events import EvaluatorChosen
-from ..core.intervals import ALPHA, mean_interval, share_interval, sign_flip_p_values
 from ..core.order_ids import episode_id
 from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of
 from ..core.recording_file import trajectory_path
@@ -40,9 +38,10 @@ from ..settings import Settings, usable_cpus
 from ..settings.evaluate import RankSettings
 from .cluster import Cluster, machines
 from .history import Outline, outline_of
-from .required import trusted_settings
-from .results import RankResult, RankRow
+from .rank_rows import rows_of
+from .results import RankResult
 from .run import versions
+from .trust import trusted_settings
 from .wiring import final_options, workers_of
 
 SPLIT: Final = "rank"
@@ -87,7 +86,7 @@ async def rank(
     Episodes that the run's folder holds already are not rolled out again; `report` is called with the episodes done and
     all of them. Raises UsageError, StoreError for an unusable file of episodes, and RolloutError.
     """
-    ranked = _ranked(wanted)
+    ranked = _selection(wanted)
     require_installed(ranked.settings.domain)
     with fresh_episodes(wanted.folder, digest_of(ranked.outline.started)) as file:
         missing = [
@@ -108,7 +107,7 @@ async def rank(
     )
 
 
-def _ranked(wanted: RankSettings) -> _Ranked:
+def _selection(wanted: RankSettings) -> _Ranked:
     """What to roll out, from the run's log. Raises UsageError."""
     with RunStore.read(wanted.folder) as store:
         outline = outline_of(store)
@@ -190,54 +189,4 @@ async def _episode(pool: Pool, ranked: _Ranked, program: Contender, index: int, 
         success=episode.success if has_success(ranked.domain, ranked.options) else None,
         episode_return=return_of(episode),
         error=None if fault is None else one_line(f"{fault.kind}: {fault.message}", ERROR),
-    )
-
-
-# The rows of the result: means with intervals, and each program against the one that the run returned. Pure.
-
-
-def rows_of(programs: Sequence[Contender], found: Mapping[str, Sequence[FreshEpisode]]) -> tuple[RankRow, ...]:
-    """The programs, of which one is the returned one, the best first, from their episodes in the same order."""
-    base = next(found[each.candidate] for each in programs if each.returned)
-    differences = {
-        each.candidate: [one.fitness - other.fitness for one, other in zip(found[each.candidate], base, strict=True)]
-        for each in programs if not each.returned
-    }
-    p_values = dict(zip(differences, sign_flip_p_values([*differences.values()]), strict=True))
-    rows = [
-        _row(each, found[each.candidate], differences.get(each.candidate), p_values.get(each.candidate))
-        for each in programs
-    ]
-    rows.sort(key=lambda row: (
-        -row.fitness, -(row.success_rate or 0.0), -(row.return_mean or 0.0), not row.returned,
-    ))
-    return tuple(replace(row, rank=place) for place, row in enumerate(rows, start=1))
-
-
-def _row(
-    program: Contender, episodes: Sequence[FreshEpisode], differences: Sequence[float] | None, p_value: float | None
-) -> RankRow:
-    n = len(episodes)
-    fitness = [each.fitness for each in episodes]
-    reference = [each.reference for each in episodes if each.reference is not None]
-    won = [each.success for each in episodes if each.success is not None]
-    returns = [each.episode_return for each in episodes if each.episode_return is not None]
-    difference = None if differences is None else fsum(differences) / n
-    apart = None if differences is None else mean_interval(differences, least=-1.0, most=1.0)
-    return RankRow(
-        rank=0, candidate=program.candidate, same_code=program.also, operator=program.operator,
-        initial=program.initial, returned=program.returned, search_fitness=program.fitness,
-        fitness=fsum(fitness) / n, fitness_interval=mean_interval(fitness, least=0.0, most=1.0),
-        reference_fitness=fsum(reference) / n if reference else None,
-        reference_interval=mean_interval(reference, least=0.0, most=1.0),
-        success_rate=sum(won) / len(won) if won else None, success_interval=share_interval(sum(won), len(won)),
-        return_mean=fsum(returns) / len(returns) if returns else None, return_interval=mean_interval(returns),
-        faults=sum(each.error is not None for each in episodes),
-        difference=difference,
-        difference_interval=apart,
-        p_value=p_value,
-        distinguishable=None if difference is None else (
-            p_value is not None and p_value <= ALPHA and apart is not None and not apart[0] <= 0.0 <= apart[1]
-        ),
-        per_episode=tuple(fitness),
     )

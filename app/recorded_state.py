@@ -33,11 +33,11 @@ from ..search.what_if import Known, OrderBefore, shown_less
 from ..settings import Settings
 from ..settings.what_if import asking_settings, changed_settings
 from .budgets import require_usable
-from .given_files import read_prompts
+from .given_prompts import read_prompts
 from .history import Outline, outline_of, require_same_rules
 from .plan import plan_of
-from .required import trusted_settings
 from .session import keeper_of
+from .trust import trusted_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

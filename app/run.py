@@ -23,16 +23,21 @@ from ..runtime.clock import SystemClock
 from ..settings import MOST_WORKERS, Settings, with_budgets
 from ..settings.effects import files_named
 from .ahead import rolls_ahead
-from .attacking import read_exploits
 from .budgets import balance_of, require_usable
 from .cluster import Cluster, machines
-from .given_files import read_evaluator, read_initial, read_prompts
+from .drawing_worker import require_drawing
+from .exploits import read_exploits
+from .gate_twin import require_twin
+from .given_files import read_evaluator, read_initial
+from .given_prompts import read_prompts
 from .history import Outline, outline_of, past_use, require_same_rules
-from .replay import NOTHING_RECORDED, RecordedRun, read_recorded
-from .required import refuse_the_blind, require_drawing, require_sight, require_twin, trusted_settings, warn_of_lost
+from .isolation import warn_of_lost
+from .recorded_runs import NOTHING_RECORDED, RecordedRun, read_recorded
 from .results import RunResult, result_of
 from .session import Session, Work
+from .sight import refuse_text_models, require_sight
 from .status import StatusAddress
+from .trust import trusted_settings
 from .wiring import Models, make_models, replayed, require_calibratable, workers_of
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
@@ -49,12 +54,12 @@ async def run(
 
     Raises MementoError; all facts committed before the error are kept.
     """
-    settings = _salted(settings)
+    settings = _with_salt(settings)
     if settings.replay is None:     # a replay takes their texts from the record
         settings.provenance.require(files_named(settings.as_json()))
     domain = load_domain(settings.domain, settings.provenance)
     require_installed(settings.domain)
-    recorded = _recorded(settings)
+    recorded = _recording(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
     require_calibratable(settings, domain, initial)
     prompts = recorded.prompts if settings.replay else read_prompts(settings.prompts)
@@ -126,7 +131,7 @@ async def resume(
             address.require_free()
         domain = load_domain(settings.domain, settings.provenance)
         require_installed(settings.domain)
-        recorded = _recorded(settings)
+        recorded = _recording(settings)
         async with (
             _models(settings, domain, recorded) as models,
             machines(cluster, isolated=isolated or settings.require_sandbox) as where,
@@ -156,7 +161,7 @@ async def _go_on(work: Work, resumed: RunResumed, store: RunStore, display: Disp
         return await session.drive(noting)
 
 
-def _salted(settings: Settings) -> Settings:
+def _with_salt(settings: Settings) -> Settings:
     """With a salt of the run, unless one is given, or recorded: a replay must draw what the recorded run drew."""
     if settings.salt is not None or settings.replay is not None:
         return settings
@@ -170,7 +175,7 @@ def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON],
         raise UsageError(f"the run {folder.name!r} is a replay, which calls no model: a budget has no effect")
 
 
-def _recorded(settings: Settings) -> RecordedRun:
+def _recording(settings: Settings) -> RecordedRun:
     """The run whose replies are repeated, if this one is a replay."""
     if settings.replay is None:
         return NOTHING_RECORDED
@@ -191,7 +196,7 @@ def _models(settings: Settings, domain: Domain, recorded: RecordedRun) -> Models
     """The run's models, or the tape that replaces all of them. Raises UsageError."""
     if recorded.tape is not None:
         return replayed(recorded.tape, settings)
-    refuse_the_blind(settings)
+    refuse_text_models(settings)
     models = make_models(settings, domain)
     require_usable(settings)
     return models

@@ -45,11 +45,12 @@ from ..settings import Settings
 from .ahead import LookAhead, rolls_ahead
 from .budgets import ActiveTime, balance_of
 from .cluster import Bringing, Machines, Rollouts, staying
+from .drawing_worker import sheet_worker
+from .gate_twin import twin_of
 from .history import PastUse
 from .plan import gate_terms_of, plan_of, terms_of
-from .replay import NOTHING_RECORDED, RecordedRun
+from .recorded_runs import NOTHING_RECORDED, RecordedRun
 from .requests import Requests
-from .required import artists, twin_of
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
@@ -60,7 +61,7 @@ MOST_WHY = 1000     # characters of the sentence on why a run failed
 # Reports events that are not in the log to a display: started orders, and the activity of the workers.
 
 
-def announced(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
+def with_announcements(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
     """The same lanes, which report every order that they start to an attentive display."""
     if not isinstance(display, Attentive):
         return tuple(lanes)
@@ -70,7 +71,7 @@ def announced(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
     )
 
 
-def observed(observer: Observer, display: Display) -> Observer:
+def observer_for(observer: Observer, display: Display) -> Observer:
     """An observer of the pool that forwards its reports to an attentive display."""
     if not isinstance(display, Attentive):
         return observer
@@ -186,8 +187,8 @@ class Session:
         exclude_loaded_from_gc()
         with _end_on_record(bus, done=lambda: self._use.status.stage == "done"):
             async with (
-                self._pool(observed(feed.observe, display)) as pool, self._bringing(pool), self._sheets() as sheets,
-                feed.served(work.address),
+                self._pool(observer_for(feed.observe, display)) as pool, self._bringing(pool), self._sheets() as sheets,
+                feed.serve(work.address),
             ):
                 if isinstance(pool, ClusterPool):
                     feed.load = pool.load
@@ -237,7 +238,7 @@ class Session:
         elif work.recorded.looks is not None:
             yield RecordedSheets(work.recorded.looks)
         else:
-            async with artists(work.settings, work.domain, folder / TRAJECTORIES) as artist:
+            async with sheet_worker(work.settings, work.domain, folder / TRAJECTORIES) as artist:
                 yield DrawnSheets(artist=artist, trajectories=folder / TRAJECTORIES, sheets=folder / SHEETS)
 
     def _supervisor(
@@ -270,7 +271,7 @@ class Session:
         return Supervisor(
             keeper=keeper_of(plan, work.settings, work.domain),
             bus=bus,
-            lanes=announced(feed.counted(lanes), display),
+            lanes=with_announcements(feed.with_counts(lanes), display),
             requests=requests,
             tick=display.tick,
             foresight=self._foresight(pool),

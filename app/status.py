@@ -79,11 +79,11 @@ class StatusFeed:
         """Note the new activity of a worker."""
         self._workers[activity.worker] = activity
 
-    def counted(self, lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    def with_counts(self, lanes: Sequence[Lane]) -> tuple[Lane, ...]:
         """The same lanes, which count their open orders."""
-        return tuple(self._counted(lane) for lane in lanes)
+        return tuple(self._with_count(lane) for lane in lanes)
 
-    def _counted(self, lane: Lane) -> Lane:
+    def _with_count(self, lane: Lane) -> Lane:
         busy: Counter[str] = Counter()
         self._lanes[lane.name] = (busy, lane)
         return replace(lane, agents={kind: _Counting(agent, busy) for kind, agent in lane.agents.items()})
@@ -153,7 +153,7 @@ class StatusFeed:
         return (_line(entry.seq, entry.at, entry.fact) for entry in self._store.facts_after(seq))
 
     @asynccontextmanager
-    async def served(self, address: StatusAddress | None) -> AsyncIterator[None]:
+    async def serve(self, address: StatusAddress | None) -> AsyncIterator[None]:
         """Serve the status during the block if `address` is given. Raises UsageError if the port cannot be used."""
         if address is None:
             yield

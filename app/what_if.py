@@ -47,13 +47,13 @@ from ..settings import Settings, usable_cpus
 from ..settings.what_if import CALLS, WhatIfArm, asking_settings
 from .budgets import balance_of
 from .cluster import Machines
-from .given_files import prompts_with
+from .given_prompts import prompts_with
 from .plan import terms_of
+from .recorded_runs import UNLIMITED
 from .recorded_state import RecordedState
-from .replay import UNLIMITED
-from .required import refuse_the_blind
 from .run import versions
 from .session import keep_unusable, unusable_answers
+from .sight import refuse_text_models
 from .wiring import Models, aids_of, load_clients, make_askers, make_lanes, make_models, replayed, workers_of
 
 Report = Callable[[str], None]
@@ -145,7 +145,7 @@ async def draw(
             models = _models(asking, state.domain) if tape is None else replayed(tape, asking)
             await stack.enter_async_context(models)
             await models.open()
-        store = stack.enter_context(_opened(state, folder, arm, where))
+        store = stack.enter_context(_log_of(state, folder, arm, where))
         status = "done" if models is None else await _drive(state, draws, store, models, where, workers, report)
         found = Replay(keeper_for(state, draws)).replay(store.facts(texts=False))
         if status == "done":
@@ -172,7 +172,7 @@ def settled_in(state: Any) -> Mapping[str, CandidateState]:
 
 
 def _models(asking: Settings, domain: Domain) -> Models:
-    refuse_the_blind(asking)
+    refuse_text_models(asking)
     return make_models(asking, domain)
 
 
@@ -184,7 +184,7 @@ def _tape(state: RecordedState, folder: Path) -> Tape:
         return tape_of(store.facts())
 
 
-def _opened(state: RecordedState, folder: Path, arm: WhatIfArm, where: Machines) -> RunStore:
+def _log_of(state: RecordedState, folder: Path, arm: WhatIfArm, where: Machines) -> RunStore:
     """The log of the what-if, begun if there is none. Raises UsageError and StoreError."""
     clock = SystemClock()
     if is_run(folder):

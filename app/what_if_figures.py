@@ -6,108 +6,23 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
-from typing import Final
+from math import fsum
 
 from ..core.events import Fact
 from ..core.faults import Fault
-from ..core.intervals import Interval, mean_interval, sign_flip_p_values, t_quantile
+from ..core.intervals import Interval, mean_interval
 from ..core.order_ids import DRAW, draw_id, owner_of
 from ..core.programs.program_text import digest
 from ..core.text import number
-from ..core.values import JSON, CandidateState
+from ..core.values import CandidateState
 from ..memory.lookup import Policy
 from ..memory.spending import RoleSpending, SpendingTally
 from ..models.tape import same_prompt
 from .recorded_state import RecordedState
 from .results import Result
 from .what_if import ArmDraws
-
-MEASURES: Final = ("improvement", "gain", "better", "failed", "known", "tokens")
-"""What arms are compared by: means over draws; `better`, `failed` and `known` are shares of draws."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawRow:
-    """One draw, or the recorded proposal. `fitness` and `gain` are None for a failure, or where racing ended it.
-
-    The interval is the t interval of the mean difference of f_e to the parent, paired by episodes. `same_as` names the
-    parent, an earlier candidate or an earlier draw with the same code; `rejected`: the climb had rejected that one.
-    """
-
-    name: str
-    summary: str
-    fitness: float | None
-    gain: float | None
-    gain_interval: Interval | None
-    success_rate: float | None
-    mean_return: float | None
-    failure: str | None
-    same_as: str | None
-    rejected: bool
-    calls: int
-    tokens: int
-    per_episode: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmRow:
-    """The draws of one state under one arm. `recorded_difference` is the mean of f_e over the draws minus that of the
-    recorded proposal, paired by episodes; None where one of them has no F. `same_prompt`: it is the recorded one."""
-
-    arm: str
-    model: str
-    changed: Mapping[str, JSON]
-    status: str                         # "done", "budget" or "stopped"
-    draws: int
-    failures: int
-    known: int                          # draws with the code of the parent, or of an earlier candidate or draw
-    rejected: int                       # of these, draws with the code of a rejected candidate
-    better: int                         # draws with a gain above 0
-    fitness: float | None               # mean over the draws that have one
-    gain: float | None
-    gain_interval: Interval | None
-    best_gain: float | None
-    improvement: float | None
-    improvement_interval: Interval | None
-    recorded_difference: float | None
-    recorded_interval: Interval | None
-    same_prompt: bool | None
-    calls: int
-    tokens: int
-    cost_usd: float | None
-    rows: tuple[DrawRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateRow:
-    """A recorded state: the fittest parent, what was recorded, and the arms."""
-
-    run: str                            # the run's folder
-    candidate: str
-    operator: str
-    parent: str
-    parent_fitness: float
-    episodes: int
-    recorded: DrawRow
-    arms: tuple[ArmRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmDifference:
-    """An arm minus the first arm in one measure, with a 95 % interval.
-
-    Over two or more states it is the mean of the differences of their means, with its t interval and the p-value of the
-    sign-flip test; on one state the difference of the means of the draws, with Welch's interval.
-    """
-
-    arm: str
-    against: str
-    measure: str                        # of MEASURES
-    states: int
-    difference: float
-    interval: Interval | None
-    p_value: float | None
+from .what_if_arms import differences, value_of
+from .what_if_rows import ArmDifference, ArmRow, DrawRow, StateRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -145,12 +60,12 @@ def _state_row(arms: Sequence[ArmDraws]) -> StateRow:
     state = arms[0].state
     return StateRow(
         run=str(state.run), candidate=state.candidate, operator=state.order.operator, parent=state.base.id,
-        parent_fitness=state.base.fitness, episodes=len(state.base.episodes), recorded=_recorded(state),
+        parent_fitness=state.base.fitness, episodes=len(state.base.episodes), recorded=_recorded_row(state),
         arms=tuple(_arm_row(each) for each in arms),
     )
 
 
-def _recorded(state: RecordedState) -> DrawRow:
+def _recorded_row(state: RecordedState) -> DrawRow:
     """What the run recorded for the candidate: f_e of all episodes, where racing did not end it before."""
     found: Policy = state.recorded
     pairs = [(episode, score) for episode, score in found.episodes if episode is not None]
@@ -162,7 +77,7 @@ def _recorded(state: RecordedState) -> DrawRow:
     return DrawRow(
         name=found.id, summary=found.summary, fitness=found.fitness,
         gain=None if found.fitness is None else found.fitness - state.base.fitness,
-        gain_interval=_paired(values, _values(state.base)) if whole else None,
+        gain_interval=_paired_interval(values, _values(state.base)) if whole else None,
         success_rate=found.success_rate, mean_return=found.mean_return, failure=_words(found.fault),
         same_as=same or None, rejected=rejected, calls=len(found.calls),
         tokens=sum(row.call.usage.input_tokens + row.call.usage.output_tokens for row in found.calls),
@@ -181,7 +96,7 @@ def _arm_row(drawn: ArmDraws) -> ArmRow:
             earlier.setdefault(digest(drawn.draws[name].program), name.rpartition("/")[2])
     gains = [row.gain for row in rows if row.gain is not None]
     values = [each.per_episode for each in rows if each.per_episode]
-    recorded = _recorded(state).per_episode
+    recorded = _recorded_row(state).per_episode
     means = [fsum(column) / len(values) for column in zip(*values, strict=True)] if values else []
     against = [mean - other for mean, other in zip(means, recorded, strict=True)] if means and recorded else []
     worth = [value for row in rows if (value := value_of(row, "improvement")) is not None]
@@ -207,7 +122,7 @@ def _draw_row(drawn: ArmDraws, found: CandidateState, earlier: Mapping[str, str]
     return DrawRow(
         name=found.id, summary=found.summary, fitness=found.fitness if sound else None,
         gain=found.fitness - state.base.fitness if sound else None,
-        gain_interval=_paired(values, _values(state.base)) if sound else None,
+        gain_interval=_paired_interval(values, _values(state.base)) if sound else None,
         success_rate=found.success_rate if sound else None, mean_return=found.mean_return,
         failure=_words(found.fault), same_as=same or None, rejected=rejected, calls=spent.calls, tokens=spent.tokens,
         per_episode=values if sound else (),
@@ -247,7 +162,7 @@ def _values(candidate: CandidateState) -> tuple[float, ...]:
     return tuple(score.fitness for score in candidate.scores)
 
 
-def _paired(values: Sequence[float], others: Sequence[float]) -> Interval | None:
+def _paired_interval(values: Sequence[float], others: Sequence[float]) -> Interval | None:
     if len(values) != len(others):
         return None
     differences = [value - other for value, other in zip(values, others, strict=True)]
@@ -260,76 +175,3 @@ def _words(fault: Fault | None) -> str | None:
 
 def _mean(values: Sequence[float]) -> float | None:
     return fsum(values) / len(values) if values else None
-
-
-# Arms against the first one.
-
-
-def differences(states: Sequence[StateRow]) -> Iterable[ArmDifference]:
-    """Every other arm against the first one, in every measure that both have."""
-    for place in range(1, len(states[0].arms) if states else 0):
-        for measure in MEASURES:
-            pairs = [
-                (values, others) for state in states
-                if (values := values_of(state.arms[place], measure)) and (others := values_of(state.arms[0], measure))
-            ]
-            if pairs:
-                first = states[0].arms
-                yield _difference(first[place].arm, first[0].arm, measure, pairs)
-
-
-def values_of(arm: ArmRow, measure: str) -> list[float]:
-    """The values of the draws that have one."""
-    return [value for row in arm.rows if (value := value_of(row, measure)) is not None]
-
-
-def value_of(row: DrawRow, measure: str) -> float | None:
-    """The value of one draw; None if it has none, as a failure has no gain."""
-    match measure:
-        case "improvement":
-            return 0.0 if row.gain is None else max(0.0, row.gain)
-        case "gain":
-            return row.gain
-        case "better":
-            return float(row.gain is not None and row.gain > 0)
-        case "failed":
-            return float(row.failure is not None)
-        case "known":
-            return float(row.same_as is not None)
-    return float(row.tokens)
-
-
-def _difference(
-    arm: str, against: str, measure: str, pairs: Sequence[tuple[Sequence[float], Sequence[float]]]
-) -> ArmDifference:
-    found = [fsum(values) / len(values) - fsum(others) / len(others) for values, others in pairs]
-    interval, p_value = welch_interval(*pairs[0]), None
-    if len(pairs) > 1:
-        interval, [p_value] = mean_interval(found), sign_flip_p_values([found])
-    return ArmDifference(
-        arm=arm, against=against, measure=measure, states=len(pairs), difference=fsum(found) / len(found),
-        interval=interval, p_value=p_value,
-    )
-
-
-def welch_interval(values: Sequence[float], others: Sequence[float]) -> Interval | None:
-    """The 95 % interval of the difference of two means (Welch 1947), with whole degrees of freedom, rounded down.
-
-    None for fewer than two values on a side. It is a point where neither side varies.
-    """
-    if len(values) < 2 or len(others) < 2:
-        return None
-    spreads = [_variance(side) / len(side) for side in (values, others)]
-    middle, total = fsum(values) / len(values) - fsum(others) / len(others), fsum(spreads)
-    if not total:
-        return middle, middle
-    parts = fsum(
-        spread**2 / (len(side) - 1) for spread, side in zip(spreads, (values, others), strict=True)
-    )
-    half = t_quantile(max(1, int(total**2 / parts))) * sqrt(total)
-    return middle - half, middle + half
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = fsum(values) / len(values)
-    return fsum((value - mean) ** 2 for value in values) / (len(values) - 1)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..agents.critic import CRITIC, Critic
 from ..agents.critic_sheets import SheetFolder, Sheets
+from ..agents.evaluator_attacker import EvaluatorAttacker
 from ..agents.evaluator_evolver import AttackWriter, EvaluatorEvolver
 from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
@@ -74,9 +75,9 @@ from ..runtime.supervisor import Agent, Lane
 from ..search.stages import split_of
 from ..settings import ALL, Asking, Settings
 from ..settings.effects import contacts
-from .attacking import EvaluatorAttacker
+from .breeding import breeder_for
 from .budgets import left_in_words, models_of, prices_of
-from .given_files import prompts_with
+from .given_prompts import prompts_with
 
 # What a calibration needs besides the settings of its run: a domain with a rig, and a policy with constants.
 
@@ -293,7 +294,8 @@ def make_lanes(
                 **_tools(roller, pool, domain.evaluator_contract, trajectories, answers or {}),
                 **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
                 AttackEvaluator: EvaluatorAttacker(
-                    pool=pool, domain=domain, options=settings.options, trajectories=trajectories
+                    pool=pool, domain=domain, options=settings.options, trajectories=trajectories,
+                    breed=breeder_for(domain, settings.options),
                 ),
             },
             urgency=urgency,

@@ -22,9 +22,10 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from ..agents.evaluator_attacker import EvaluatorAttacker
 from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.rollout_agents import Examiner, ProbeAgent
-from ..app.attacking import EvaluatorAttacker
+from ..app.breeding import breeder_for
 from ..core.evaluator_attacks import successes_of
 from ..core.events import (
     AttackEvaluator,
@@ -173,7 +174,10 @@ class Lab:
             contract=domain.evaluator_contract,
         )
         self._writes = shelf is not None
-        attacker = EvaluatorAttacker(pool=self.remembering, domain=domain, options=options, trajectories=folder)
+        attacker = EvaluatorAttacker(
+            pool=self.remembering, domain=domain, options=options, trajectories=folder,
+            breed=breeder_for(domain, options),
+        )
         self._agents: Mapping[type[Order], Any] = {
             AttackEvaluator: attacker, Examine: Examiner(pool=self.remembering), ProposeEvaluator: self._evolver,
         }

@@ -4,53 +4,57 @@ Exit codes: 0 done, 2 usage or settings, 3 fault, 130 interrupted; 1 from `memen
 missing, and from `memento evaluate` if every episode failed. A command's module holds its flags and what it does;
 `commands` collects them. Nothing heavy is imported before a command needs it, so that `memento --help` is fast.
 
-    audit           `memento audit`: how often programs please an evaluator without doing the task
-    audit_text      the result of an audit as text or JSON, its worst programs as files
-    baseline        `memento baseline`: trains a learned baseline and measures it as a search is measured
-    baseline_text   what `memento baseline`, `memento show` and `memento resume` print of a baseline's run
-    bench           `memento bench`: the project's own benchmarks, which need a source checkout
-    cell            `memento cell`: a robot cell, or its simulated twin
-    command         the classes of commands and groups, and the choices that help and completion list
-    commands        the command line as a Typer app: collects the commands, each from its module
-    compare         `memento compare`: methods × seeds at an equal budget
-    comparison      runs a planned comparison and prints its result
-    completion      `memento completion`, and the candidates for a shell at the Tab key
-    doctor          `memento doctor`: checks of this machine, with a fix for each problem
-    doctor_checks   the checks of `memento doctor`: software, machine, isolation, renderers and keys
-    drawing         draws one episode for `memento render`: loads it or rolls it out
-    evaluate        `memento evaluate`: a policy file, rolled out
-    execution       runs long work: serves its status, ends it cleanly on a signal, and prints a run's result
-    export          `memento export`: the program of a candidate as a file, or a run for another tool
-    exporting       the work of `memento export`: a candidate's program as a file, or the log of a run for a sink
-    flags           flags and arguments that several commands share
-    front           the pages that need no command: the start page, the help on all commands, the version
-    gallery         `memento gallery`: programs that language models evolved, and whether they still hold
-    kitchen         `memento kitchen`: commands for the kitchen domain alone
-    lists           `memento domains`, `memento methods`, `memento settings` and `memento models`
-    look            the options for drawing an episode, and their checks
-    mcp             `memento mcp`: a server for coding agents, over stdin and stdout
-    new_run         starts a run from settings, repeats one from its recorded replies, or prints an estimate
-    output          what commands print: results and tables go to stdout, everything else to stderr
-    rank            `memento rank`: the best programs of a run on fresh episodes
-    render          `memento render`: an episode of a run's candidate, or of a policy file, as a film or a picture
-    report          `memento report`: one page, and the rows behind it, from runs or from a comparison
-    report_outputs  the outputs of `memento report`: a page, the rows behind it, an archive
-    result_text     results as a few plain lines of text
-    resume          `memento resume`: continue a run from its last fact
-    run             `memento run`: a new run, or a finished one repeated from its recorded replies
-    show            `memento show`: the list of runs, one run, or one candidate or vote of it
-    show_candidate  one item of a run as text: a policy, an evaluator, a judge's vote or an attempt
-    show_reading    the work of `memento show`: reads the list of runs, one run, or one candidate or vote
-    show_run        one run on one screen
-    stop            `memento stop`, `memento pause` and `memento hint`: requests to a live run
-    streams         the standard streams of this process, made safe
-    terminal_ui     starts the terminal UI for `memento watch` and `memento run --tui`
-    tour            `memento tour`: a first search, explained, with a film at its end
-    vote            `memento vote`: vote on the ballots of a run with the judge `ask`
-    voting          puts ballots before a person in a terminal, and writes the votes for the run that waits for them
-    watch           `memento watch`: the terminal UI on a run
-    what_if         `memento what-if`: recorded proposals, drawn again under other settings or by another model
-    what_if_text    the result of a what-if as tables
+    audit               `memento audit`: how often programs please an evaluator without doing the task
+    audit_text          the result of an audit as text or JSON, its worst programs as files
+    baseline            `memento baseline`: trains a learned baseline and measures it as a search is measured
+    baseline_text       what `memento baseline`, `memento show` and `memento resume` print of a baseline's run
+    bench               `memento bench`: the project's own benchmarks, which need a source checkout
+    browser             `memento watch --browser`: the terminal UI in a browser, served on this machine
+    cell                `memento cell`: a robot cell, or its simulated twin
+    command             the classes of commands and groups, and the choices that help and completion list
+    commands            the command line as a Typer app: collects the commands, each from its module
+    compare             `memento compare`: methods × seeds at an equal budget
+    comparison          runs a planned comparison and prints its result
+    comparison_plan     plans `memento compare`: a new comparison, or an existing one, which may grow
+    comparison_results  the results of a comparison so far: the state of each run, its measures, and its failures
+    completion          `memento completion`, and the candidates for a shell at the Tab key
+    doctor              `memento doctor`: checks of this machine, with a fix for each problem
+    doctor_checks       the checks of `memento doctor`: software, machine, isolation, renderers and keys
+    drawing             draws one episode for `memento render`: loads it or rolls it out
+    evaluate            `memento evaluate`: a policy file, rolled out
+    execution           runs long work: serves its status, ends it cleanly on a signal, and prints a run's result
+    export              `memento export`: the program of a candidate as a file, or a run for another tool
+    exporting           the work of `memento export`: a candidate's program as a file, or the log of a run for a sink
+    flags               flags and arguments that several commands share
+    front               the pages that need no command: the start page, the help on all commands, the version
+    gallery             `memento gallery`: programs that language models evolved, and whether they still hold
+    kitchen             `memento kitchen`: commands for the kitchen domain alone
+    lists               `memento domains`, `memento methods`, `memento settings` and `memento models`
+    look                the options for drawing an episode, and their checks
+    mcp                 `memento mcp`: a server for coding agents, over stdin and stdout
+    new_run             starts a run from settings, repeats one from its recorded replies, or prints an estimate
+    output              what commands print: results and tables go to stdout, everything else to stderr
+    rank                `memento rank`: the best programs of a run on fresh episodes
+    render              `memento render`: an episode of a run's candidate, or of a policy file, as a film or a picture
+    report              `memento report`: one page, and the rows behind it, from runs or from a comparison
+    report_follow       the work of `memento report --follow`: serves a page while its runs go on
+    report_outputs      the outputs of `memento report`: a page, the rows behind it, an archive
+    result_text         results as a few plain lines of text
+    resume              `memento resume`: continue a run from its last fact
+    run                 `memento run`: a new run, or a finished one repeated from its recorded replies
+    show                `memento show`: the list of runs, one run, or one candidate or vote of it
+    show_candidate      one item of a run as text: a policy, an evaluator, a judge's vote or an attempt
+    show_reading        the work of `memento show`: reads the list of runs, one run, or one candidate or vote
+    show_run            one run on one screen
+    stop                `memento stop`, `memento pause` and `memento hint`: requests to a live run
+    streams             the standard streams of this process, made safe
+    terminal_ui         starts the terminal UI for `memento watch` and `memento run --tui`
+    tour                `memento tour`: a first search, explained, with a film at its end
+    vote                `memento vote`: vote on the ballots of a run with the judge `ask`
+    voting              puts ballots before a person in a terminal, and writes the votes for the run that waits for them
+    watch               `memento watch`: the terminal UI on a run
+    what_if             `memento what-if`: recorded proposals, drawn again under other settings or by another model
+    what_if_text        the result of a what-if as tables
 """
 
 import errno

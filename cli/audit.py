@@ -54,7 +54,7 @@ def audit(
     For runs and archives: how F ranks their candidates against S, and the largest F of one that never succeeded.
     """
     from ..app.audit import audit as run_audit
-    from ..app.audit import examined
+    from ..app.audit import find_evaluator
     from ..memory.audits import write_audit
     from ..settings.evaluate import build_audit_settings
     from .audit_text import as_object, describe, films, write_programs
@@ -71,7 +71,7 @@ def audit(
     if keep is not None:
         raise UsageError("--keep takes the exploits of runs: name runs instead of a domain")
     domain = domain_or_runs[0]
-    found = examined(
+    found = find_evaluator(
         domain, evaluator, flags=flags.domain_options(variant, randomisation, scenes), assignments=assignments or (),
         runs_dir=runs, trusted=trust,
     )
@@ -107,7 +107,7 @@ def _are_runs(names: list[str], runs: Path) -> bool:
 
 
 def _keep(names: list[str], runs: Path, folder: Path) -> None:
-    from ..app.attacking import keep_exploits
+    from ..app.exploits import keep_exploits
     from ..core.text import counted
     from ..memory.runs import find_run
     from .output import say

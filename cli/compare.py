@@ -85,7 +85,8 @@ def compare(
     require("compare", "memento compare")
     from ..evidence.comparing import default_effort
     from ..settings import parse_assignments
-    from .comparison import Changes, carry_out, plan
+    from .comparison import carry_out
+    from .comparison_plan import Changes, plan
     from .new_run import show_estimates
 
     flags.require_at_least("--jobs", jobs, 1)

@@ -94,7 +94,7 @@ def renderers() -> dict[str, str | None]:
     if os.environ.get("DISPLAY"):
         names.append("glfw")
     tried = {name: _drawing(name) for name in names}
-    return {name: _drawn(process) for name, process in tried.items()}
+    return {name: _drawing_problem(process) for name, process in tried.items()}
 
 
 def _drawing(name: str) -> "subprocess.Popen[str]":
@@ -104,7 +104,7 @@ def _drawing(name: str) -> "subprocess.Popen[str]":
     )
 
 
-def _drawn(process: "subprocess.Popen[str]") -> str | None:
+def _drawing_problem(process: "subprocess.Popen[str]") -> str | None:
     try:
         _, printed = process.communicate(timeout=RENDER_S)
     except subprocess.TimeoutExpired:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from ..app import rendering
-from ..app.rendering import WantedEpisode, moments, pace, save_film, save_sheet
+from ..app.picture_files import moments, pace, save_film, save_sheet
+from ..app.rendering import WantedEpisode
 from ..core.errors import UsageError, unknown
 from ..core.ports import Renderer
 from ..core.recording import Recording

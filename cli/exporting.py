@@ -41,7 +41,7 @@ def export_run(run: str, to: str, out: str | None, *, runs_dir: Path, texts: Tex
 
 def export_tape_of(run: str, out: str | None, *, runs_dir: Path) -> None:
     """Write the tape of a finished run, which `memento run --replay FILE` repeats. Raises UsageError, StoreError."""
-    from ..app.replay import export_tape
+    from ..app.recorded_runs import export_tape
 
     if out is None:
         raise UsageError("give --out FILE.tape.xz for the tape")

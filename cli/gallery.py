@@ -135,7 +135,7 @@ def _holds(
     """Repeat the first episodes of a figure; whether each ends as it did."""
     count = min(episodes, len(recorded.first))
     say(f"{entry.name}: {counted(count, 'episode')} of {entry.domain}, {recorded.conditions}")
-    found = _evaluated(entry, recorded, count, workers)
+    found = _evaluation(entry, recorded, count, workers)
     pairs = [*zip(recorded.first, map(_value, found.per_episode), strict=False)]
     changed = sum(not math.isclose(was, now, rel_tol=1e-4, abs_tol=1e-9) for was, now in pairs)
     if as_json:
@@ -152,7 +152,7 @@ def _value(episode: "EpisodeResult") -> float:
     return float(bool(episode.success)) if episode.episode_return is None else episode.episode_return
 
 
-def _evaluated(
+def _evaluation(
     entry: "GalleryProgram", recorded: "MeasuredFigure", episodes: int, workers: int | None
 ) -> "EvaluateResult":
     from .. import app

@@ -53,9 +53,6 @@ def _describe(name: str, assignments: Sequence[str]) -> None:
     print_table([(f"{domain.name}.{key}", one_line(str(value), MOST_CHARS)) for key, value in options.items()])
 
 
-# `memento methods`: the search methods.
-
-
 METHODS_EXAMPLE: Final = "memento methods"
 
 
@@ -64,9 +61,6 @@ def methods() -> None:
     from ..core.methods import METHODS
 
     print_table([(method.name, method.title) for method in METHODS.values()])
-
-
-# `memento settings`: what can be set.
 
 
 SETTINGS_EXAMPLE: Final = "memento settings confirm_episodes"
@@ -85,9 +79,6 @@ def settings(name: Setting = None) -> None:
     for place, (group, rows) in enumerate(in_groups()):
         print_text(f"{chr(10) if place else ''}{group}")
         print_table(rows)
-
-
-# `memento models`: the forms of a model's name.
 
 
 MODELS_EXAMPLE: Final = "memento models"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from .. import app
-from ..app.replay import find_recorded
-from ..app.required import effects_of_run
+from ..app.recorded_runs import find_recorded
 from ..app.results import RunResult
+from ..app.trust import effects_of_run
 from ..core.errors import SearchError, UsageError
 from ..core.methods import candidates_expected
 from ..core.order_ids import initial
@@ -36,7 +36,7 @@ from .voting import asks_here, desk, display_for
 if TYPE_CHECKING:
     from ..app.estimate import Estimate, EstimatedCalls
     from ..app.past_runs import Expected
-    from .comparison import Planned
+    from .comparison_plan import Planned
 
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
 
@@ -198,7 +198,7 @@ def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) 
     for what, runs, found in (*parts, ("total", len(every), None)):
         calls, _, _, *sums = _sums(together(what, every if found is None else [found.total] * runs))
         rows.append((what, str(runs), calls, *sums))
-    lines = [f"{name}: {counted(len(every), 'run')} to do; nothing was spent", "", *_aligned(rows), ""]
+    lines = [f"{name}: {counted(len(every), 'run')} to do; nothing was spent", "", *_columns(rows), ""]
     if any(total.cost_usd is None for total in every):
         lines.append(NO_PRICE)
     lines += _expected_of_all(parts)
@@ -270,12 +270,12 @@ def describe_estimate(found: "Estimate") -> str:
     lines.append(f"  {shares_words(settings.as_json())}")
     total = found.total
     rows = [HEAD, *map(_row, found.parts), ("total", "", *_sums(total))]
-    lines += ["", *_aligned(rows), ""]
+    lines += ["", *_columns(rows), ""]
     if total.cost_usd is None:
         programs = programs_asked(settings.as_json())
         lines.append(f"what {programs[0]} costs is not known, so there is no total" if programs else NO_PRICE)
     if found.expected is not None:
-        lines.append(_expected(found.expected))
+        lines.append(_expectation(found.expected))
     lines.append(_time(found))
     lines += _budget(found)
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
@@ -294,7 +294,7 @@ def _time(found: "Estimate") -> str:
     return f"time: {counted(len(times), 'past run')} of this task took {took}, with {most} candidates; here {here}"
 
 
-def _expected(found: "Expected") -> str:
+def _expectation(found: "Expected") -> str:
     task = "this task" if found.same_task else "other tasks"
     return (
         f"expected: {counted(found.calls, 'call')}, {_short(found.input_tokens)} tokens in,"
@@ -341,7 +341,7 @@ def _short(count: int) -> str:
     return f"{count:,}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (

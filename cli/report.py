@@ -56,7 +56,7 @@ def report(
     from .report_outputs import Outputs
 
     if follow:
-        from .report_outputs import follow_report
+        from .report_follow import follow_report
 
         if any(each is not None for each in (out, csv, figures, archive)):
             raise UsageError("--follow writes no files: omit --out, --csv, --figures and --archive, or --follow")

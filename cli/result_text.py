@@ -29,7 +29,7 @@ def describe_run(result: RunResult) -> str:
         f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
         f"   under the run's own evaluator{_fresh(result)}",
         f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
-        f"   under the reference evaluator{_measured(result)}",
+        f"   under the reference evaluator{_final_measure(result)}",
         *_luck(result),
         f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
         f" ({result.episodes_saved} saved)",
@@ -114,8 +114,8 @@ def _failure(episode: EpisodeResult) -> list[str]:
     """The traceback of a failed episode and what it printed last, indented."""
     if not episode.error:
         return []
-    lines = _indented(episode.traceback or episode.error)
-    return [*lines, "       printed last:", *_indented(episode.printed)] if episode.printed else lines
+    lines = _with_indent(episode.traceback or episode.error)
+    return [*lines, "       printed last:", *_with_indent(episode.printed)] if episode.printed else lines
 
 
 def _said(episode: EpisodeResult) -> list[str]:
@@ -128,7 +128,7 @@ def _said(episode: EpisodeResult) -> list[str]:
         report = ", ".join(f"{one_line(name, 60)} {_value(value)}" for name, value in episode.report.items())
         lines.append(f"       report: {report}")
     if episode.printed and not episode.error:
-        lines += ["       printed:", *_indented(episode.printed)]
+        lines += ["       printed:", *_with_indent(episode.printed)]
     return lines
 
 
@@ -136,14 +136,14 @@ def _value(value: JSON) -> str:
     return f"{value:.4g}" if isinstance(value, float) else one_line(str(value), 200)
 
 
-def _indented(words: str) -> list[str]:
+def _with_indent(words: str) -> list[str]:
     return [f"         {line}" for line in text.printable(words).splitlines()]
 
 
 def describe_ranking(result: RankResult) -> str:
     """The programs as a table, the best first, what the differences show, and how to export the best."""
     rows = [("", "candidate", "by", "F search", "F fresh", *_headings(result), "faults", "against *")]
-    rows += [_ranked(row, _headings(result)) for row in result.programs]
+    rows += [_ranking_row(row, _headings(result)) for row in result.programs]
     evaluator = {"reference": "the reference evaluator", "evolve": "the run's evolved evaluator"}
     lines = [
         f"{result.run}: {counted(len(result.programs), 'program')} on {counted(result.episodes, 'fresh episode')},"
@@ -171,7 +171,7 @@ def _headings(result: RankResult) -> tuple[str, ...]:
     )
 
 
-def _ranked(row: RankRow, headings: Sequence[str]) -> tuple[str, ...]:
+def _ranking_row(row: RankRow, headings: Sequence[str]) -> tuple[str, ...]:
     cells = {
         "F reference": number(row.reference_fitness),
         "success": f"{share(row.success_rate)}{interval_words(row.success_interval, percent=True)}",
@@ -198,7 +198,7 @@ def _verdict(best: RankRow, result: RankResult) -> str:
     )
 
 
-def _measured(result: RunResult) -> str:
+def _final_measure(result: RunResult) -> str:
     """Success and return of the elite on held-out seeds, where the task has them."""
     success = f"; success {share(result.final_success)}" if result.final_success is not None else ""
     returns = both(result.initial_return, result.final_return, partial(number, digits=2))

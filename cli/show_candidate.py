@@ -111,7 +111,7 @@ def _head(record: Record) -> list[str]:
 
 def _policy(policy: Policy) -> list[str]:
     parents = f" of {' and '.join(policy.parents)}" if policy.parents else ""
-    lines = ["the initial policy p_0" if policy.generation == 0 else f"{policy.operator}{parents}", *_quoted(policy)]
+    lines = ["the initial policy p_0" if policy.generation == 0 else f"{policy.operator}{parents}", *_said(policy)]
     rolled = counted(policy.rolled, "episode")
     if policy.gate is not None and not is_stopped(policy.fault):
         lines.append(gate_words(policy.gate))
@@ -134,7 +134,7 @@ def _policy(policy: Policy) -> list[str]:
         expected_s = expected_cpu_s(episode for episode, _ in policy.episodes if episode is not None)
         if expected_s is not None and expected_s >= SLOW_S:
             lines.append(f"slow: an episode takes the policy about {expected_s:.2g} s of CPU time")
-    lines += _unreached(policy)
+    lines += _idle_code(policy)
     if policy.duplicate_of is not None:
         lines.append(f"the same program as {policy.duplicate_of}: it shares that program's episodes")
     if policy.accepted is not None:
@@ -144,7 +144,7 @@ def _policy(policy: Policy) -> list[str]:
     return lines
 
 
-def _unreached(policy: Policy) -> list[str]:
+def _idle_code(policy: Policy) -> list[str]:
     """The functions and branches that no episode reached."""
     if policy.program is None:
         return []
@@ -158,7 +158,7 @@ def _unreached(policy: Policy) -> list[str]:
 
 
 def _evaluator(evaluator: Evaluator) -> list[str]:
-    lines = ["an evaluator", *_quoted(evaluator)]
+    lines = ["an evaluator", *_said(evaluator)]
     if evaluator.measures:
         lines.append(f"measures: {one_line(evaluator.measures, NOTE)}")
     if evaluator.fault is not None:
@@ -185,7 +185,7 @@ def _vote(record: VoteRecord) -> list[str]:
     return [f"judge {vote.seat} {choice}", *([f"“{one_line(vote.reason, 600)}”"] if vote.reason else [])]
 
 
-def _quoted(record: Record) -> list[str]:
+def _said(record: Record) -> list[str]:
     said = [f"“{one_line(record.summary, PARAGRAPH)}”"] if record.summary else []
     return said + ([f"note: {one_line(record.note, NOTE)}"] if record.note else [])
 

@@ -62,14 +62,14 @@ def describe_run(
     words = status.settings
     yield _fit(f"{folder.name}: {domain_words(words)} by {words.get('method')}, {state}", width)
     if (ended := ended_words(status, state)) != state:
-        yield from _wrapped("", ended, width)
+        yield from _wrap("", ended, width)
     rows = list_generations(slots)
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
-        _curve(rows), _elites(view, width), _islands(status), _measured(status), _unseen(card, folder, width),
+        _curve(rows), _elites(view, width), _islands(status), _final_measure(status), _unseen(card, folder, width),
         _failures(list_failures(status), width), _rejections(slots), _effort(status, card),
-        _wrapped("", _spent_time(status, slots), width), _gate(status, slots),
-        _pace(slots), _wrapped("size", size_words(card), width), _onward(folder, status, state, live=live),
+        _wrap("", _spent_time(status, slots), width), _gate(status, slots),
+        _pace(slots), _wrap("size", size_words(card), width), _onward(folder, status, state, live=live),
     ):
         yield from (_fit(line, width) for line in lines)
 
@@ -87,7 +87,7 @@ def _settings(status: RunStatus, width: int) -> Iterator[str]:
     if words.get("replay") is not None:
         yield _row("replay", _replay(status))
     layers = isolation(status.sandbox).removeprefix("isolation: ")
-    yield from _wrapped("isolation", layers, width)
+    yield from _wrap("isolation", layers, width)
 
 
 def _replay(status: RunStatus) -> str:
@@ -151,17 +151,17 @@ def _pool(pool: EvaluatorPool, given: object) -> str:
     tally = [entry for entry in pool.entries if entry.votes]
     votes = ", ".join(f"{counted(entry.votes, 'vote')} for #{entry.candidate.slot}" for entry in tally)
     first = sum(entry.votes == max(each.votes for each in tally) for entry in tally) if tally else 0
-    return f"{head}{_led(pool)}; {votes}{' (tie)' if first > 1 else ''}{_abstained(pool)}"
+    return f"{head}{_tests_words(pool)}; {votes}{' (tie)' if first > 1 else ''}{_abstentions(pool)}"
 
 
-def _led(pool: EvaluatorPool) -> str:
+def _tests_words(pool: EvaluatorPool) -> str:
     """How many evaluators the tests left to the votes, where they were tested."""
     if not pool.tested:
         return ""
     return f", {len(pool.leading)} ahead in the tests"
 
 
-def _abstained(pool: EvaluatorPool) -> str:
+def _abstentions(pool: EvaluatorPool) -> str:
     return f", {pool.abstentions} abstained" if pool.abstentions else ""
 
 
@@ -239,7 +239,7 @@ def _islands(status: RunStatus) -> Iterator[str]:
             yield _row("" if place else "islands", words)
 
 
-def _measured(status: RunStatus) -> Iterator[str]:
+def _final_measure(status: RunStatus) -> Iterator[str]:
     final = status.final
     if final is None:
         return
@@ -259,12 +259,12 @@ def _measured(status: RunStatus) -> Iterator[str]:
 def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:
     """What the held-out episodes say about the elite, and whether they confirm what the search saw."""
     if card.unseen is not None:
-        yield from _wrapped("unseen", unseen_words(card.unseen), width)
+        yield from _wrap("unseen", unseen_words(card.unseen), width)
         for name, unseen in card.robust.items():
-            yield from _wrapped("", f"{name} changes: {unseen_words(unseen)}", width)
+            yield from _wrap("", f"{name} changes: {unseen_words(unseen)}", width)
         if card.luck:
-            yield from _wrapped("luck", f"stated minus unseen: {gap_words(card)}", width)
-        yield from _wrapped("", luck_words(card, str(folder)), width)
+            yield from _wrap("luck", f"stated minus unseen: {gap_words(card)}", width)
+        yield from _wrap("", luck_words(card, str(folder)), width)
 
 
 def _failures(rows: Sequence[FailureCount], width: int) -> Iterator[str]:
@@ -291,7 +291,7 @@ def _effort(status: RunStatus, card: Card) -> Iterator[str]:
     spent = status.spending
     yield _row(
         "episodes",
-        f"{status.episodes} run{_practice(status)}, {status.episodes_saved} saved{_known(status)};"
+        f"{status.episodes} run{_practice(status)}, {status.episodes_saved} saved{_duplicates(status)};"
         f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
     )
     if card.episodes:
@@ -300,7 +300,7 @@ def _effort(status: RunStatus, card: Card) -> Iterator[str]:
         yield _row("", f"practice and compute used {two_digits(status.practice_cpu_s)} s of CPU time")
     if status.nodes:
         yield _row("nodes", nodes_words(status.nodes))
-    yield from _searched(status)
+    yield from _search_effort(status)
     total_tokens = token_count(spent.total.tokens, spent.total.cached_tokens)
     yield _row(
         "models", f"{counted(spent.total.calls, 'call')}, {total_tokens}, {cost(spent.total.cost_usd)}"
@@ -336,7 +336,7 @@ def _spent_time(status: RunStatus, slots: Slots) -> str:
     return "; ".join(words)
 
 
-def _searched(status: RunStatus) -> Iterator[str]:
+def _search_effort(status: RunStatus) -> Iterator[str]:
     """The use of the budget of episodes, and how often fresh episodes kept the old elite."""
     limit = status.number("budget_episodes")
     if limit:
@@ -368,7 +368,7 @@ def _practice(status: RunStatus) -> str:
     return f" ({status.practice} for practice)" if status.practice else ""
 
 
-def _known(status: RunStatus) -> str:
+def _duplicates(status: RunStatus) -> str:
     """The number of episodes saved by duplicate programs."""
     if not status.duplicates:
         return ""
@@ -431,7 +431,7 @@ def _row(label: str, text: str) -> str:
     return f"{label:<{LABEL}}{text}"
 
 
-def _wrapped(label: str, text: str, width: int) -> Iterator[str]:
+def _wrap(label: str, text: str, width: int) -> Iterator[str]:
     for line in textwrap.wrap(text, max(20, width - LABEL), break_on_hyphens=False):
         yield _row(label, line)
         label = ""

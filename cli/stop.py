@@ -39,9 +39,6 @@ def request(run: str, kind: str, *, runs_dir: Path) -> Path:
     return folder
 
 
-# `memento pause`: ask a live run to pause; `memento resume` ends the pause.
-
-
 PAUSE_EXAMPLE: Final = "memento pause first"
 
 
@@ -49,9 +46,6 @@ def pause(run: flags.Run, runs: flags.Runs = flags.RUNS) -> None:
     """Ask a live run to pause; `resume` ends the pause."""
     folder = request(run, "pause", runs_dir=runs)
     say(f"asked {folder.name} to pause; end the pause with: memento resume {folder}")
-
-
-# `memento hint`: a hint for the proposers of a run.
 
 
 HINT_EXAMPLE: Final = "memento hint first \"keep the wrist level over the stack\""
@@ -63,7 +57,7 @@ def hint(
     runs: flags.Runs = flags.RUNS,
 ) -> None:
     """Give a hint that the following prompts for policies quote."""
-    from ..app.requests import give_hint
+    from ..app.hints import give_hint
     from ..memory.lock import is_locked
     from ..memory.runs import find_run
 

@@ -50,7 +50,7 @@ def _film(result: "RunResult") -> Path:
     from .look import Look
 
     out = Path(result.run) / "elite.gif"
-    index = _solved(Path(result.run))
+    index = _solved_episode(Path(result.run))
     wanted = wanted_episode(
         result.run, None if index is None else "final/elite",
         task=DomainChoice(name=None, options={}, assignments=()), episode=EpisodeChoice(index=index or 0, given=None),
@@ -60,7 +60,7 @@ def _film(result: "RunResult") -> Path:
     return out
 
 
-def _solved(folder: Path) -> int | None:
+def _solved_episode(folder: Path) -> int | None:
     """The first held-out episode in which the elite succeeded."""
     from ..core.events import EpisodeEnded
     from ..memory.store import RunStore

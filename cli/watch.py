@@ -28,7 +28,8 @@ def watch(
     ] = None,
 ) -> None:
     """Follow a live or finished run in the terminal UI."""
-    from .terminal_ui import serve_watch, watch_run
+    from .browser import serve_watch
+    from .terminal_ui import watch_run
 
     if browser:
         serve_watch(run, runs_dir=runs, port=port or 0)

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from ..app.what_if_figures import ArmDifference, ArmRow, DrawRow, StateRow, WhatIfResult
+from ..app.what_if_figures import WhatIfResult
+from ..app.what_if_rows import ArmDifference, ArmRow, DrawRow, StateRow
 from ..core.intervals import ALPHA
 from ..core.operators import OPERATORS
 from ..core.text import aligned, cost, counted, interval_words, number, one_line, signed
@@ -25,7 +26,7 @@ def describe_what_if(result: WhatIfResult) -> str:
     for state in result.states:
         lines += _state(state, draws=few)
     if result.differences:
-        lines += ["", *_compared(result)]
+        lines += ["", *_arm_tables(result)]
     lines += ["", "gain: F minus F of the fittest parent, on its episodes; improvement: the gain, or 0 for a loss or a"
               " failure", "[95 % intervals]: over episodes for one proposal, over draws for an arm"]
     if result.repeated:
@@ -101,7 +102,7 @@ def _note(arm: ArmRow) -> str:
     return ""
 
 
-def _compared(result: WhatIfResult) -> list[str]:
+def _arm_tables(result: WhatIfResult) -> list[str]:
     """One table per arm: its difference to the first arm in every measure."""
     lines: list[str] = []
     for name in dict.fromkeys(each.arm for each in result.differences):

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from ..app.hints import give_hint
 from ..app.history import outline_of
 from ..app.launching import LaunchedRun
-from ..app.requests import give_hint
-from ..app.required import effects_of_run
+from ..app.trust import effects_of_run
 from ..core.errors import MementoError, UsageError
 from ..domains import is_shipped
 from ..memory.lock import is_locked
@@ -210,7 +210,7 @@ class Acting:
     def _launch(self, folder: Path, arguments: Sequence[str], has_begun: Callable[[], bool]) -> None:
         """Start a process and wait until its run has begun. Raises MementoError with what the process said last."""
         launched = LaunchedRun([*arguments, "--display", "none"], environment=_without_settings(os.environ))
-        if not launched.begun(has_begun, within_s=BEGUN_WITHIN_S):
+        if not launched.wait_until_begun(has_begun, within_s=BEGUN_WITHIN_S):
             with closing(launched):
                 ended = launched.wait(0) is not None
                 said = launched.last_words().removeprefix("memento: ").strip()

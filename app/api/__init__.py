@@ -2,6 +2,7 @@
 
 The command line uses the same functions of `app/`, `settings/` and `memory/`.
 
+    displays   where a run that Python code started shows its progress
     notebook   what a notebook shows of runs, candidates and results, and calls while a run goes on
     record     A run on disk, read from its log
     reporting  what a report is made of: the evidence of runs, a comparison or an archive, pictures of the elites
@@ -22,9 +23,10 @@ from ...memory.runs import find_run, list_runs
 from ...settings import OPTIONS, build_settings
 from ...settings.evaluate import build_evaluate_settings
 from ..results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
+from .displays import display_of
 from .notebook import OnCandidate, calling
 from .record import Candidate, Run, candidate_of
-from .waiting import finish, shown
+from .waiting import finish
 
 __all__ = [
     "Candidate", "EpisodeResult", "EvaluateResult", "RankResult", "RankRow", "Run", "RunResult", "evaluate", "load",
@@ -57,7 +59,7 @@ def run(
     """
     given = {**settings, **{f"{OPTIONS}.{key}": value for key, value in (options or {}).items()}, "domain": domain}
     chosen = build_settings(given, environment=os.environ, origin="the argument {}=")
-    with shown(display) as screen, calling(screen, on_candidate, candidate_of) as seen:
+    with display_of(display) as screen, calling(screen, on_candidate, candidate_of) as seen:
         result = finish(lambda: app.run(chosen, runs_dir=_folder(runs), name=name, display=seen))
     return Run(Path(result.run))
 

@@ -239,10 +239,10 @@ class Run:
         for a run that another process works on, and other MementoErrors as `memento.run` does.
         """
         from ...settings import parse_budgets
-        from .waiting import shown
+        from .displays import display_of
 
         changed = parse_budgets(budgets, ())
-        with shown(display) as screen, notebook.calling(screen, on_candidate, candidate_of) as seen:
+        with display_of(display) as screen, notebook.calling(screen, on_candidate, candidate_of) as seen:
             finish(lambda: app.resume(self.folder, display=seen, workers=workers, budgets=changed))
         return self
 

@@ -25,7 +25,7 @@ from ...evidence.records import RunRecord
 from ...memory.runs import find_run
 from ...runtime.pictures import Captioned
 from .. import rendering
-from ..required import ISOLATING
+from ..isolation import ISOLATING
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -104,10 +104,10 @@ def _moments(record: RunRecord) -> tuple[Picture, ...]:
     camera, (width, height) = renderer.cameras[0], SIZE
     open_playback = partial(renderer.playback, found.recording, camera=camera, width=width, height=height)
     with rendering.drawing(found), closing(open_playback()) as playback:
-        return tuple(_encoded(Captioned(playback, title="", steps=steps), steps))
+        return tuple(_pictures(Captioned(playback, title="", steps=steps), steps))
 
 
-def _encoded(captioned: Captioned, steps: int) -> Iterator[Picture]:
+def _pictures(captioned: Captioned, steps: int) -> Iterator[Picture]:
     """Evenly spread moments and a film of them all, as pictures that an HTML page can hold."""
     for row in _spread(steps, MOMENTS):
         uri = _webp(captioned.image(row), quality=78)

@@ -2,9 +2,7 @@
 
 import asyncio
 import gc
-import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
@@ -13,10 +11,8 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from ...core.errors import MementoError, first_of, unknown
+from ...core.errors import MementoError, first_of
 from ...core.extras import explain
-from ...core.ports import Display
-from ...tui.display import PlainLines, ProgressBar, open_display
 from ..log import log_to_stderr
 
 T = TypeVar("T")
@@ -112,36 +108,3 @@ def _settle(outcome: "Future[T]", call: Callable[[], T]) -> None:
         outcome.set_result(call())
     except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
         outcome.set_exception(error)
-
-
-# Where a run that Python code started shows its progress.
-
-
-DISPLAYS: Final = ("auto", "bar", "rich", "plain", "none")
-
-
-@contextmanager
-def shown(kind: str) -> Iterator[Display]:
-    """The display of this kind, closed at the end. "auto" is a bar below the cell in a notebook; elsewhere it is the
-    live screen if stderr is a terminal, and otherwise plain lines on stderr. Raises UsageError."""
-    if kind not in DISPLAYS:
-        raise unknown("display", kind, DISPLAYS)
-    screen = _opened(kind)
-    try:
-        yield screen
-    finally:
-        screen.close()
-
-
-def _opened(kind: str) -> Display:
-    stream = sys.stdout if in_notebook() else sys.stderr    # a notebook shows stderr as an error
-    if kind == "bar" or (kind == "auto" and in_notebook()):
-        return ProgressBar(stream)
-    if kind == "plain":
-        return PlainLines(stream)
-    return open_display("rich" if kind == "auto" else kind, sys.stderr, environment=os.environ)
-
-
-def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this code."""
-    return sys.modules.get("ipykernel") is not None

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from memento.app.attacking import read_exploits
+from memento.app.exploits import read_exploits
 from memento.cli import exit_code
 from memento.core.events import EvaluatorAttacked, EvaluatorChosen, EvaluatorHardened, Fact, RunStarted
 from memento.core.programs.program_text import digest

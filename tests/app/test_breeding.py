@@ -1,6 +1,6 @@
 """Programs bred for an audit: climbing to fitness, deterministic, without a success among the parents."""
 
-from memento.app.attacking import BATCH, Breeder
+from memento.app.breeding import BATCH, Breeder
 from memento.core.audits import BRED, AuditedProgram
 from memento.core.programs.program_text import digest
 from memento.core.values import Program
@@ -33,7 +33,7 @@ def bred(seed: int, count: int) -> list[AuditedProgram]:
     while len(made) < count:
         batch = [judged(name, text) for name, text in breeder.batch(count - len(made))]
         assert batch
-        breeder.judged(batch)
+        breeder.take(batch)
         made += batch
     return made
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from memento.app.budgets import require_usable
-from memento.app.required import QUESTION, refuse_the_blind
+from memento.app.sight import QUESTION, refuse_the_blind
 from memento.core.call_times import without_call_times
 from memento.core.errors import UsageError
 from memento.core.events import CandidateScored, Criticised, EliteChanged, Fact, ProposalMade, VoteCast

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from memento.app import replay_settings, resume
 from memento.app.budgets import models_of
+from memento.app.recorded_runs import export_tape
 from memento.app.rendering import of_run
-from memento.app.replay import export_tape
 from memento.baselines.log import BaselineLog
 from memento.baselines.run import begin, work
 from memento.baselines.settings import BaselineArguments, build
 from memento.cli import exit_code
-from memento.cli.comparison import Changes, plan
+from memento.cli.comparison_plan import Changes, plan
 from memento.cli.new_run import RunArguments, _built
 from memento.core.errors import StoreError, UsageError
 from memento.core.events import RunStarted, StageEntered

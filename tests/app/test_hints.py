@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from memento.app.requests import Requests, give_hint
+from memento.app.hints import give_hint
+from memento.app.requests import Requests
 from memento.cli.stop import hint
 from memento.core.call_times import without_call_times
 from memento.core.errors import UsageError

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 import pytest
-from memento.app.required import QUESTION
+from memento.app.sight import QUESTION
 from memento.core.call_times import without_call_times
 from memento.core.events import (
     Criticised,

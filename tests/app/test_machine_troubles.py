@@ -316,7 +316,7 @@ def test_a_run_that_requires_the_sandbox_is_not_resumed_without_it(runs: Runs, a
 
 
 def test_the_refusal_is_a_usage_error() -> None:
-    from memento.app.required import require_sandbox
+    from memento.app.isolation import require_sandbox
 
     require_sandbox(("landlock", "seccomp", "rlimits"))
     with pytest.raises(UsageError, match="seccomp missing"):

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from memento.app.given_files import prompts_with, read_prompts
+from memento.app.given_prompts import prompts_with, read_prompts
 from memento.core.errors import UsageError
 from memento.core.events import ProposalMade, RunStarted
 from memento.core.values import Document, PromptText

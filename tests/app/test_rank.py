@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from memento.app.rank import rows_of
+from memento.app.rank_rows import rows_of
 from memento.app.results import RankRow
 from memento.core.values import Operator, Program
 from memento.memory.ranking import Contender, FreshEpisode

@@ -9,15 +9,8 @@ from pathlib import Path
 
 import pytest
 from memento.app import replay
-from memento.app.replay import (
-    export_tape,
-    find_recorded,
-    read_tape,
-    recorded_facts,
-    replay_settings,
-    require_done,
-    write_tape,
-)
+from memento.app.recorded_runs import export_tape, find_recorded, recorded_facts, replay_settings, require_done
+from memento.app.replay import read_tape, write_tape
 from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.events import Fact, HintGiven, ProposalMade, ReplayDiffered, RunStarted

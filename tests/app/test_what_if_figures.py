@@ -3,16 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
-from memento.app.what_if_figures import (
-    MEASURES,
-    ArmDifference,
-    ArmRow,
-    DrawRow,
-    StateRow,
-    differences,
-    value_of,
-    welch_interval,
-)
+from memento.app.what_if_arms import differences, value_of, welch_interval
+from memento.app.what_if_rows import MEASURES, ArmDifference, ArmRow, DrawRow, StateRow
 
 
 def row(gain: float | None, *, same: str | None = None, tokens: int = 0) -> DrawRow:

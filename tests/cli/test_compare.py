@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from memento.cli import exit_code
-from memento.cli.comparison import Changes, plan
+from memento.cli.comparison_plan import Changes, plan
 from memento.core.errors import UsageError
 
 NOTHING = Changes(

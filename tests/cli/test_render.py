@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.app.rendering import LONGEST_S, RATE_HZ, moments, pace
+from memento.app.picture_files import LONGEST_S, RATE_HZ, moments, pace
 from memento.cli.drawing import EpisodeChoice, drawing_progress
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer

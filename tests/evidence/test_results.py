@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from memento.app.required import ISOLATING
+from memento.app.isolation import ISOLATING
 from memento.domains.robosuite.domain import WITH_SHELF
 from memento.evidence.archive import SUFFIX, read_archive
 from memento.evidence.findings import find

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from memento.app.session import announced, observed
+from memento.app.session import observer_for, with_announcements
 from memento.core.events import (
     CandidateRejected,
     CandidateScored,
@@ -307,15 +307,15 @@ class Answering:
 
 async def test_an_attentive_display_gets_orders_and_workers() -> None:
     display, seen_by_others = Hearing(), list[object]()
-    [lane] = announced([Lane(name="rollouts", limit=1, agents={Order: Answering()})], display)
+    [lane] = with_announcements([Lane(name="rollouts", limit=1, agents={Order: Answering()})], display)
     assert (await lane.agents[Order].carry_out(Order(id="g1/hill/0"))).order == "g1/hill/0"
     idle = WorkerActivity(worker=0, phase="idle")
-    observed(seen_by_others.append, display)(idle)
+    observer_for(seen_by_others.append, display)(idle)
     assert display.heard == ["g1/hill/0", idle]
     assert seen_by_others == [idle]
 
 
 def test_other_displays_are_left_alone() -> None:
     lane = Lane(name="rollouts", limit=1, agents={Order: Answering()})
-    assert announced([lane], Silence()) == (lane,)
-    assert observed(print, Silence()) is print
+    assert with_announcements([lane], Silence()) == (lane,)
+    assert observer_for(print, Silence()) is print

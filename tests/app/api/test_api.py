@@ -11,7 +11,7 @@ from typing import Any
 
 import memento
 import pytest
-from memento.app.api import waiting
+from memento.app.api import displays
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
@@ -150,7 +150,7 @@ def facts_in(folder: Path) -> int:
 def test_a_notebook_shows_lines_on_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for module, place in ((sys, "out"), (None, "err")):
         monkeypatch.setitem(sys.modules, "ipykernel", module)
-        with waiting.shown("plain") as screen:
+        with displays.display_of("plain") as screen:
             screen.opened(Path("runs/a"))
         assert getattr(capsys.readouterr(), place) == "run runs/a\n"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.app import required
+from memento.app import isolation
 from memento.app.results import EvaluateResult
 from memento.cli import exit_code
 from memento.cli.result_text import describe_evaluation
@@ -116,7 +116,7 @@ def test_the_filter_fits_the_kernel() -> None:
 
 
 def test_the_layers_that_a_run_warns_of_are_layers() -> None:
-    assert set(GUARDS) == set(required.ISOLATING) <= set(probing.NAMES)
+    assert set(GUARDS) == set(isolation.ISOLATING) <= set(probing.NAMES)
 
 
 @linux
