@@ -10,7 +10,7 @@ from ..core.examined import TOLERANCE
 from ..core.metrics import MAX_ENTRIES, NEVER, aggregate
 from ..core.probes import CUT, known_order, violations
 from ..core.programs.program_text import MAX_EVALUATOR, bare
-from ..core.text import aligned, bounded, counted, fenced, one_line
+from ..core.text import excerpt, fenced_text, one_line, plural, text_table
 from ..core.values import JSON, Episode, EvaluatorCandidate, Examination, Probe, Program
 
 # Programs next to each other without their common parts: each definition that several share is shown once.
@@ -185,7 +185,7 @@ def probes_table(probes: Sequence[Probe]) -> str:
     for probe in [each for each in probes if not each.invariant][:MAX_PROBES]:
         below = ", ".join(one_line(name, NAME) for name in probe.below) or "-"
         rows.append((one_line(probe.name, NAME), str(probe.episode.steps), ending(probe.episode), below))
-    return f"{fenced(aligned(rows))}\n\n{CERTAIN}"
+    return f"{fenced_text(text_table(rows))}\n\n{CERTAIN}"
 
 
 def courses(episodes: Sequence[Episode], values: Mapping[int, float] | None = None) -> list[str]:
@@ -202,7 +202,7 @@ def courses(episodes: Sequence[Episode], values: Mapping[int, float] | None = No
         chosen = [*[each for each in told if each.success][:1], *failures[:1]]
     return [
         f"The course of episode {each.index} ({ending(each)} after {each.steps} steps):\n\n"
-        f"{fenced(bounded(each.notes.story, MAX_COURSE))}"
+        f"{fenced_text(excerpt(each.notes.story, MAX_COURSE))}"
         for each in chosen
     ]
 
@@ -225,7 +225,7 @@ def ending(episode: Episode) -> str:
 
 def order_line(examination: Examination) -> str:
     """How many known orders an evaluator violates."""
-    return f"{examination.order_violations} of {counted(examination.order_pairs, 'known order')}"
+    return f"{examination.order_violations} of {plural(examination.order_pairs, 'known order')}"
 
 
 def violations_list(examination: Examination, episodes: Sequence[Episode], probes: Sequence[Probe]) -> str:
@@ -248,7 +248,7 @@ def probe_scores_table(examination: Examination, probes: Sequence[Probe]) -> str
     scored = zip(probes, examination.probe_scores, strict=False)
     for probe, score in [each for each in scored if not each[0].invariant][:MAX_PROBES]:
         rows.append((one_line(probe.name, NAME), f"{score.fitness:.4f}"))
-    return aligned(rows)
+    return text_table(rows)
 
 
 NOT_SHOWN = '"The text of this program cannot be shown."'  # in the logs of versions that took such programs
@@ -265,14 +265,14 @@ def ballot(order: Judge, pool: Pool) -> str:
     """The pool for one judge: summaries, values, metrics, shared definitions, and what only one evaluator has."""
     parts = [
         "### What they measure, in the words of whoever wrote them",
-        fenced("\n".join(f"{label}: {one_line(entry.says, MAX_SAID) or '-'}" for label, entry in pool.items())),
-        "### Fitness of every recording", fenced(_values(order, pool)), *_orders(order), *_violations(order, pool),
+        fenced_text("\n".join(f"{label}: {one_line(entry.says, MAX_SAID) or '-'}" for label, entry in pool.items())),
+        "### Fitness of every recording", fenced_text(_values(order, pool)), *_orders(order), *_violations(order, pool),
         *_failure(order, pool), *_tests(pool),
-        "### Metrics over the rollouts of the initial policy: mean (least to most)", fenced(_metrics(pool)),
+        "### Metrics over the rollouts of the initial policy: mean (least to most)", fenced_text(_metrics(pool)),
     ]
     texts = {
         # printing a program may lengthen it
-        label: bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN
+        label: excerpt(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN
         for label, entry in pool.items()
     }
     shared, own = side_by_side(texts)
@@ -302,13 +302,13 @@ def _values(order: Judge, pool: Pool) -> str:
     if pairs:
         counts = (str(entry.examination.order_violations) for entry in pool.values())
         rows.append((f"violated of {pairs} known orders", "", "", *counts))
-    return aligned(rows)
+    return text_table(rows)
 
 
 def _orders(order: Judge) -> list[str]:
     """The known orders with a title."""
     lines = orders_list(order.episodes, order.probes)
-    return ["The known orders (`>`: is worth more than):", fenced(lines)] if lines else []
+    return ["The known orders (`>`: is worth more than):", fenced_text(lines)] if lines else []
 
 
 def _failure(order: Judge, pool: Pool) -> list[str]:
@@ -335,14 +335,15 @@ def _tests(pool: Pool) -> list[str]:
     changes = len(tests[0].invariances)
     if changes:
         moved = (str(each.moved) for each in tests)
-        rows.append((f"broken of {counted(changes, 'invariance')}: f_e moves by over {TOLERANCE:g}", *moved))
+        rows.append((f"broken of {plural(changes, 'invariance')}: f_e moves by over {TOLERANCE:g}", *moved))
     attacks = [each.attacks for each in tests if each.attacks is not None]
     if len(attacks) == len(tests):
         rows.append(("exploits: programs without success that it likes", *(f"{a.found} of {a.tried}" for a in attacks)))
         rows.append(("highest f_e of a program without success", *(_number(a.best) for a in attacks)))
-    rows.append((f"spread of f_e over {counted(tests[0].failures, 'failure')}", *(f"{t.spread:.4f}" for t in tests)))
+    rows.append((f"spread of f_e over {plural(tests[0].failures, 'failure')}", *(f"{t.spread:.4f}" for t in tests)))
     rows.append((f"recorded successes at f_e = 1, of {tests[0].successes}", *(str(each.saturated) for each in tests)))
-    return ["### Tests: pairs that are ranked wrongly (Kendall's tau), and discrimination", fenced(aligned(rows))]
+    head = "### Tests: pairs that are ranked wrongly (Kendall's tau), and discrimination"
+    return [head, fenced_text(text_table(rows))]
 
 
 def _violations(order: Judge, pool: Pool) -> list[str]:
@@ -358,7 +359,7 @@ def _violations(order: Judge, pool: Pool) -> list[str]:
         for (better, worse), wrong in ranked[:MAX_PAIRS]
     ]
     lines += [f"… and {len(ranked) - MAX_PAIRS} more pairs"] if len(ranked) > MAX_PAIRS else []
-    return ["Known orders that are violated:", fenced("\n".join(lines))] if lines else []
+    return ["Known orders that are violated:", fenced_text("\n".join(lines))] if lines else []
 
 
 def _metrics(pool: Pool) -> str:
@@ -373,7 +374,7 @@ def _metrics(pool: Pool) -> str:
             same.append(one_line(name, NAME))
         else:
             rows.append((one_line(name, NAME), *cells))
-    lines = [aligned(rows)] if len(rows) > 1 else []
+    lines = [text_table(rows)] if len(rows) > 1 else []
     lines += [f"the same values for all: {', '.join(same)}"] if same else []
     lines += [f"… and {len(names) - 2 * MAX_ENTRIES} more"] if len(names) > 2 * MAX_ENTRIES else []
     return "\n".join(lines) or "none"
@@ -401,7 +402,7 @@ def _number(value: JSON) -> str:
 
 
 def _shared(section: Shared) -> str:
-    return f"### Shared by {_listed(section.labels)}\n\n{fenced(section.text, 'python')}"
+    return f"### Shared by {_listed(section.labels)}\n\n{fenced_text(section.text, 'python')}"
 
 
 def _own(label: str, own: Own, shared: Sequence[Shared]) -> str:
@@ -409,9 +410,9 @@ def _own(label: str, own: Own, shared: Sequence[Shared]) -> str:
     sections = [_listed(section.labels) for section in shared if label in section.labels]
     rest = f"The rest of its program is shared: see {'; '.join(sections)}." if sections else ""
     parts = [f"### Evaluator {label}", rest]
-    parts += [fenced(own.text, "python")] if own.text else []
+    parts += [fenced_text(own.text, "python")] if own.text else []
     for name, other, change in own.differences:
-        parts += [f"Its `{one_line(name, NAME)}` is that of {other} with these changes:", fenced(change, "diff")]
+        parts += [f"Its `{one_line(name, NAME)}` is that of {other} with these changes:", fenced_text(change, "diff")]
     if not own.text and not own.differences:
         parts.append("It defines nothing that the others do not.")
     return "\n\n".join(part for part in parts if part)

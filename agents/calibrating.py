@@ -7,10 +7,10 @@ from typing import Unpack
 from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.faults import Fault, FaultKind
 from ..core.ports import Form, Reply
-from ..core.programs.calibration import Bounds, calibrated, progress_of
+from ..core.programs.calibration import Bounds, constants_to_calibrate, progress_of
 from ..core.programs.constants import Constant, literal, with_values
 from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
-from ..core.text import aligned, counted, fenced, one_line
+from ..core.text import fenced_text, one_line, plural, text_table
 from ..core.values import JSON, Call, CandidateState, Program
 from .episode_table import metrics_table
 from .feedback import faults_text
@@ -45,12 +45,12 @@ class Calibrator:
         return await self._writer.write(order, asked, [current.program])
 
     def _rest(self, current: CandidateState, earlier: Sequence[CandidateState]) -> str:
-        constants = calibrated(current.program, self._bounds)
+        constants = constants_to_calibrate(current.program, self._bounds)
         return "\n".join((
             self._prompts.fill(
                 "calibration",
                 program=program_block(current.program),
-                constants=fenced(constants_table(constants)),
+                constants=fenced_text(constants_table(constants)),
                 trials=_trials(current),
                 earlier=_earlier(constants, [*earlier, current], self._bounds) if earlier else "",
             ),
@@ -60,7 +60,7 @@ class Calibrator:
 
 def constants_table(constants: Sequence[Constant]) -> str:
     """One line per constant: name, value, bounds."""
-    return aligned([
+    return text_table([
         ("constant", "value", "least", "largest"),
         *((each.name, literal(each, each.value), f"{each.low:.6g}", f"{each.high:.6g}") for each in constants),
     ])
@@ -77,12 +77,12 @@ def _trials(candidate: CandidateState) -> str:
             str(episode.index), one_line(episode.ended_by, 30), one_line(str(seconds), 12), one_line(str(because), 90),
         ))
     succeeded = sum(episode.success for episode in candidate.episodes)
-    parts = [f"{succeeded} of {counted(count, 'trial')} succeeded.", fenced(aligned(rows))]
+    parts = [f"{succeeded} of {plural(count, 'trial')} succeeded.", fenced_text(text_table(rows))]
     faults = faults_text([episode.fault for episode in candidate.episodes if episode.fault is not None])
     if faults:
-        parts += ["Faults of the program, each of which ended its trial:", fenced(faults)]
+        parts += ["Faults of the program, each of which ended its trial:", fenced_text(faults)]
     if candidate.metrics:
-        parts += ["Metrics over the trials:", fenced(metrics_table(candidate.metrics, count))]
+        parts += ["Metrics over the trials:", fenced_text(metrics_table(candidate.metrics, count))]
     return "\n\n".join(parts)
 
 
@@ -91,12 +91,12 @@ def _earlier(constants: Sequence[Constant], tested: Sequence[CandidateState], bo
     rows: list[tuple[str, ...]] = [("step", *(each.name for each in constants), "succeeded", "progress")]
     for candidate in tested[-SHOWN:]:
         progress = progress_of(candidate.metrics)
-        values = [literal(each, each.value) for each in calibrated(candidate.program, bounds)]
+        values = [literal(each, each.value) for each in constants_to_calibrate(candidate.program, bounds)]
         succeeded = f"{sum(episode.success for episode in candidate.episodes)}/{len(candidate.episodes)}"
         rows.append((
             str(candidate.generation), *values, succeeded, "-" if progress is None else f"{progress:.2f}"
         ))
-    return f"## Tested so far\n\nThe last line is the program above.\n\n{fenced(aligned(rows))}"
+    return f"## Tested so far\n\nThe last line is the program above.\n\n{fenced_text(text_table(rows))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class _ValuesWriter(Writer):
         self, order: Asked, reply: Reply, call: Call, parents: Sequence[Program], form: Form
     ) -> ProposalMade | ProposalFailed:
         """The parent with the values of a reply. Never raises for what a reply holds."""
-        constants = calibrated(parents[0], self.bounds)
+        constants = constants_to_calibrate(parents[0], self.bounds)
         said = summary_line(split(reply.text)[1])
         values = read_values(reply, constants)
         if isinstance(values, Fault):

@@ -8,10 +8,10 @@ import structlog
 from ..core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
 from ..core.ports import Form, Prompts, Reply
 from ..core.programs.program_text import MAX_FAULT, digest, summary_of
-from ..core.text import bounded, counted, fenced, one_line, two_digits
+from ..core.text import excerpt, fenced_text, one_line, plural, two_digits
 from ..core.turns import BUDGET_LEFT, DRAFT, OTHER, PARENT, SUBMIT, Conversation, Draft, Passage, ToolRequest
 from ..core.values import Call, CandidateState, Program
-from .reply import split, stopped, summary_line
+from .reply import split, stop_fault, summary_line
 from .stories import said_of_best
 from .tool_requests import MAX_CODE, read_request
 from .writing import REPLY, Proposed, Question, Writer
@@ -71,7 +71,7 @@ class TurnPrompts:
         total = conversation.turns_left + len(conversation.turns)
         tools = self.prompts.fill(
             "tools",
-            turns=counted(total, "tool call"),
+            turns=plural(total, "tool call"),
             practice=_practice(conversation, self.cpu),
             recordings=_recordings(len(order.parents)),
             best=_best_episodes(order.parents),
@@ -79,7 +79,9 @@ class TurnPrompts:
             code=f"{MAX_CODE:,}",
         )
         turns = [
-            self.prompts.fill("tool-turn", number=str(number), said=fenced(turn.said), answer=fenced(turn.answer))
+            self.prompts.fill(
+                "tool-turn", number=str(number), said=fenced_text(turn.said), answer=fenced_text(turn.answer)
+            )
             for number, turn in enumerate(conversation.turns, start=1)
         ]
         heading = ["## The conversation so far\n"] if turns else []
@@ -93,7 +95,7 @@ class TurnPrompts:
         if not conversation.turns_left:
             reminder = self.prompts.fill(f"{REPLY[form]}-reminder").strip()
             return self.prompts.fill("tools-used-up", form=reminder, otherwise=otherwise)
-        left = f"{counted(conversation.turns_left, 'tool call')}, {_episodes(conversation.practice_left)}."
+        left = f"{plural(conversation.turns_left, 'tool call')}, {_episodes(conversation.practice_left)}."
         if conversation.practice_cpu_s:
             left += f" The tools have used {two_digits(conversation.practice_cpu_s)} s of CPU time so far."
         budget = self.budget()
@@ -129,7 +131,7 @@ def _practice(conversation: Conversation, cpu: str) -> str:
 
 
 def _episodes(count: int) -> str:
-    return counted(count, "practice episode")
+    return plural(count, "practice episode")
 
 
 def _recordings(parents: int) -> str:
@@ -192,7 +194,7 @@ class Talker:
                 return _handed_in(order, request.program or drafts[request.number - 1], reply, call, parents)
             request = replace(request, problem=f"there is no draft {request.number} to submit")
         if not conversation.turns_left:
-            asks = request is not None and request.tool != SUBMIT and not stopped(reply)
+            asks = request is not None and request.tool != SUBMIT and not stop_fault(reply)
             return _best_of(order, conversation, call, parents) if asks else None
         if request is None:
             fact = writer.read(order, reply, call, parents, form)
@@ -203,8 +205,8 @@ class Talker:
 
 
 def _turn(order: Propose, request: ToolRequest, reply: Reply, call: Call) -> TurnTaken:
-    request = replace(request, problem=bounded(request.problem, MAX_PROBLEM))
-    return TurnTaken(order=order.id, request=request, said=Passage(bounded(reply.text, MAX_SAID)), call=call)
+    request = replace(request, problem=excerpt(request.problem, MAX_PROBLEM))
+    return TurnTaken(order=order.id, request=request, said=Passage(excerpt(reply.text, MAX_SAID)), call=call)
 
 
 def _handed_in(

@@ -11,7 +11,7 @@ from ..core.events import Criticise, Criticised
 from ..core.metrics import aggregate
 from ..core.ports import Ask, Model, Prompts
 from ..core.programs.program_text import MAX_FAULT
-from ..core.text import bounded, counted, fenced, one_line
+from ..core.text import excerpt, fenced_text, one_line, plural
 from ..core.turns import HIDDEN
 from ..core.values import JSON, Brief, Score
 from .critic_sheets import PreparedSheet, Sheets
@@ -48,8 +48,8 @@ def critique_text(prompts: Prompts, critique: Critique | None) -> str:
     sheet = critique.sheet
     around = f" (closer together around {one_line(sheet.focus, 160)})" if sheet.focus else ""
     return prompts.fill(
-        "critique", episode=str(critique.episode), frames=counted(len(sheet.frames), "frame"), around=around,
-        words=fenced(critique.words),
+        "critique", episode=str(critique.episode), frames=plural(len(sheet.frames), "frame"), around=around,
+        words=fenced_text(critique.words),
     )
 
 
@@ -60,7 +60,7 @@ def sheet_text(prompts: Prompts, critique: Critique | None, pictures: Sequence[C
     sheet = critique.sheet
     return prompts.fill(
         "critique-sheet", place=f"Picture {pictures.index(critique) + 1}", episode=str(critique.episode),
-        digest=sheet.digest[:SHOWN_DIGITS], focus=focus_words(sheet), frames=fenced(frame_lines(sheet)),
+        digest=sheet.digest[:SHOWN_DIGITS], focus=focus_words(sheet), frames=fenced_text(frame_lines(sheet)),
     )
 
 
@@ -127,7 +127,7 @@ class Critic:
             measure=section("What the fitness of an episode measures", _fenced(order.fitness, MAX_FITNESS)),
             result=_result(order.score),
             story=_fenced(notes.story, MAX_STORY) or NO_STORY,
-            frames=fenced(frame_lines(sheet)),
+            frames=fenced_text(frame_lines(sheet)),
             focus=focus_words(sheet),
             words=str(MAX_WORDS),
         )
@@ -152,8 +152,8 @@ def _result(score: Score | None) -> str:
         name: entry for name, entry in aggregate((score,)).items() if name.rpartition(".")[2] not in HIDDEN
     }
     fitness = f"Its fitness is f_e = {score.fitness:.4f}; 1 would be the most."
-    return f"{fitness} What the evaluator measured:\n\n{fenced(metrics_table(shown, 1))}" if shown else fitness
+    return f"{fitness} What the evaluator measured:\n\n{fenced_text(metrics_table(shown, 1))}" if shown else fitness
 
 
 def _fenced(text: str, limit: int) -> str:
-    return fenced(bounded(text, limit)) if text.strip() else ""
+    return fenced_text(excerpt(text, limit)) if text.strip() else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..core.metrics import MAX_ENTRIES, NEVER, OMITTED, finite, flat_metrics, mean
-from ..core.text import aligned, one_line
+from ..core.text import one_line, text_table
 from ..core.values import JSON, Episode, Score
 
 # Metrics in words: the table of M over the episodes, and the numbers, flags and texts of one episode.
@@ -35,7 +35,7 @@ def metrics_table(metrics: Mapping[str, JSON], episodes: int) -> str:
             same[name] = only
         else:
             rows.append((one_line(name, NAME), *_cells(name, entry, episodes)))
-    table = [aligned([("metric", "mean", "min", "max", ""), *rows])] if rows else []
+    table = [text_table([("metric", "mean", "min", "max", ""), *rows])] if rows else []
     return "\n".join([*table, *equal_lines(same, never, episodes)])
 
 
@@ -162,7 +162,7 @@ def compare(
         *head[1:],
         *((one_line(row.name, NAME), *(row.cells[column] for column in columns), row.mean) for row in kept),
     ]
-    lines = [aligned(table), *equal_lines({**_equal_conditions(episodes), **same}, never, len(scores))]
+    lines = [text_table(table), *equal_lines({**_equal_conditions(episodes), **same}, never, len(scores))]
     if twins:
         pairs = (f"{one_line(name, NAME)} is {one_line(like, NAME)}" for name, like in twins.items())
         lines.append(f"the same numbers: {', '.join(pairs)}")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..core.events import ProposalFailed, ProposalMade, ProposeAttack, ProposeEvaluator
 from ..core.ports import Form, Model, Prompts
 from ..core.programs.program_text import MAX_EVALUATOR
-from ..core.text import bounded, fenced, one_line
+from ..core.text import excerpt, fenced_text, one_line
 from ..core.values import Brief, Contract, EvaluatorCandidate, Exploit, FeedbackDetail, Program
 from .ballots import MAX_COURSE, courses, order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
@@ -144,7 +144,7 @@ class EvaluatorEvolver:
     def _reasons(self, order: ProposeEvaluator) -> str:
         if not order.reasons or not self._judge_reasons:
             return ""
-        return section("Why the judges of the last round voted as they did", fenced(reasons_list(order.reasons)))
+        return section("Why the judges of the last round voted as they did", fenced_text(reasons_list(order.reasons)))
 
 
 class AttackWriter:
@@ -181,7 +181,7 @@ def exploits_text(prompts: Prompts, exploits: Sequence[Exploit]) -> str:
         return ""
     shown = [
         f"### {one_line(each.probe.name, 60)}: f_e {each.fitness:.3f}\n\n{program_block(each.program)}"
-        + (f"\n\n{fenced(bounded(each.probe.episode.notes.story, MAX_COURSE))}" if each.probe.episode.notes.story
+        + (f"\n\n{fenced_text(excerpt(each.probe.episode.notes.story, MAX_COURSE))}" if each.probe.episode.notes.story
            else "")
         for each in exploits[-EXPLOITS_SHOWN:]
     ]
@@ -193,10 +193,10 @@ def _feedback(order: ProposeEvaluator, parent: EvaluatorCandidate) -> str:
     parts = [evaluator_feedback(parent, order.episodes)]
     found = parent.examination
     if order.probes and found.probe_scores:
-        parts += ["f_e of each probe:", fenced(probe_scores_table(found, order.probes))]
+        parts += ["f_e of each probe:", fenced_text(probe_scores_table(found, order.probes))]
         parts.append(f"It violates {order_line(found)}.")
         wrong = violations_list(found, order.episodes, order.probes)
-        parts += [fenced(wrong)] if wrong else []
+        parts += [fenced_text(wrong)] if wrong else []
     return "\n\n".join(parts)
 
 

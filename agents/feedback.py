@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..core.faults import Fault
 from ..core.metrics import OMITTED, aggregate
 from ..core.programs.marks import MarkedBody, never_ran
-from ..core.text import aligned, bounded, counted, fenced, one_line
+from ..core.text import excerpt, fenced_text, one_line, plural, text_table
 from ..core.values import CandidateState, Episode, EvaluatorCandidate, FeedbackDetail, Score
 from .episode_table import REGULAR_ENDS, compare, metrics_lines, metrics_table
 from .stories import said_of_worst, stories
@@ -79,12 +79,12 @@ def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories
     f_e of each episode.
     """
     if candidate.fault is not None:
-        return f"This program failed as a whole and has no fitness:\n\n{fenced(fault_text(candidate.fault))}"
+        return f"This program failed as a whole and has no fitness:\n\n{fenced_text(fault_text(candidate.fault))}"
     whole = detail == "stories" and 0 < len(candidate.scores) == len(candidate.episodes)
     parts = _compared(candidate) if whole else _measured(candidate)
     faults = faults_text([episode.fault for episode in candidate.episodes if episode.fault is not None])
     if faults:
-        parts += ["Faults (each ended its episode at once, with f_e = 0):", fenced(faults)]
+        parts += ["Faults (each ended its episode at once, with f_e = 0):", fenced_text(faults)]
     if whole:
         seen = candidate.episodes, candidate.scores
         parts += [coverage_text(candidate), stories(*seen, courses) if courses else said_of_worst(*seen)]
@@ -101,8 +101,8 @@ def coverage_text(candidate: CandidateState) -> str:
     if len(idle) > MAX_PLACES:
         lines.append(f"and {len(idle) - MAX_PLACES} more")
     count, whole = len(masks), len(candidate.episodes)
-    seen = counted(whole, "episode") if count == whole else f"{count} of the {whole} episodes of which it is known"
-    return f"Never ran in {seen}, so nothing shows whether it works:\n\n{fenced(chr(10).join(lines))}"
+    seen = plural(whole, "episode") if count == whole else f"{count} of the {whole} episodes of which it is known"
+    return f"Never ran in {seen}, so nothing shows whether it works:\n\n{fenced_text(chr(10).join(lines))}"
 
 
 def _place(place: MarkedBody) -> str:
@@ -119,11 +119,11 @@ def _compared(candidate: CandidateState) -> list[str]:
     parts = [
         f"{_fitness(candidate)}{_spread([score.fitness for score in scores])}",
         "The episodes, the worst first. A dash is no value; the last column is the mean over all episodes.",
-        fenced(comparison.table),
+        fenced_text(comparison.table),
     ]
     others = {name: entry for name, entry in metrics.items() if name in {*comparison.left_out, OMITTED}}
     if others:
-        parts += ["More metrics that differ, by mean (least to most):", fenced(metrics_lines(others, count))]
+        parts += ["More metrics that differ, by mean (least to most):", fenced_text(metrics_lines(others, count))]
     return parts
 
 
@@ -132,22 +132,22 @@ def _measured(candidate: CandidateState) -> list[str]:
     parts = [_fitness(candidate)]
     if candidate.metrics:
         table = metrics_table(candidate.metrics, max(len(candidate.scores), len(candidate.episodes)))
-        parts += ["Metrics over the episodes:", fenced(table)]
+        parts += ["Metrics over the episodes:", fenced_text(table)]
     if candidate.episodes:
         rows = ["ended regularly" if each.ended_by in REGULAR_ENDS else each.ended_by
                 for each in candidate.episodes]
-        parts += ["Episodes:", fenced(episode_table(candidate.episodes, candidate.scores, rows))]
+        parts += ["Episodes:", fenced_text(episode_table(candidate.episodes, candidate.scores, rows))]
     return parts
 
 
 def _fitness(candidate: CandidateState) -> str:
     """F, and the mean on fresh episodes where there are any; never the success rate."""
-    text = f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {counted(len(candidate.episodes), 'episode')}."
+    text = f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {plural(len(candidate.episodes), 'episode')}."
     fresh = candidate.fresh
     if fresh is None:
         return text
     return (
-        f"{text} On {counted(fresh.episodes, 'fresh episode')}, by which it was not selected, the mean of f_e is "
+        f"{text} On {plural(fresh.episodes, 'fresh episode')}, by which it was not selected, the mean of f_e is "
         f"{fresh.fitness:.4f}, from {fresh.least:.4g} to {fresh.greatest:.4g}."
     )
 
@@ -174,19 +174,19 @@ def evaluator_feedback(entry: EvaluatorCandidate, episodes: Sequence[Episode] = 
     """F, M and faults of an evaluator on T_0."""
     scores = entry.examination.scores
     if entry.examination.fault is not None:
-        return f"It is not valid:\n\n{fenced(fault_text(entry.examination.fault))}"
+        return f"It is not valid:\n\n{fenced_text(fault_text(entry.examination.fault))}"
     fitnesses = [score.fitness for score in scores]
     parts = []
     if fitnesses:
         parts.append(f"Fitness of p_0: F = {math.fsum(fitnesses) / len(fitnesses):.4f}, the mean of f_e.")
     if episodes:
-        parts += ["f_e of each rollout:", fenced(episode_table(episodes, scores, [e.ended_by for e in episodes]))]
+        parts += ["f_e of each rollout:", fenced_text(episode_table(episodes, scores, [e.ended_by for e in episodes]))]
     elif fitnesses:
         shown = "  ".join(f"{fitness:.4f}" for fitness in fitnesses[:MAX_EPISODES])
-        parts += ["f_e of each rollout:", fenced(shown)]
+        parts += ["f_e of each rollout:", fenced_text(shown)]
     metrics = aggregate(scores)
     if metrics:
-        parts += ["Metrics over the rollouts:", fenced(metrics_table(metrics, len(scores)))]
+        parts += ["Metrics over the rollouts:", fenced_text(metrics_table(metrics, len(scores)))]
     return "\n\n".join(parts)
 
 
@@ -195,8 +195,8 @@ def rollouts_table(episodes: Sequence[Episode]) -> str:
     late = {episode.index for episode in episodes if episode.success and episode.ended_by != "success"}
     rows = [episode.ended_by + ", with success" * (episode.index in late) for episode in episodes]
     faults = faults_text([episode.fault for episode in episodes if episode.fault is not None])
-    table = fenced(episode_table(episodes, (), rows, steps=True))
-    return f"{table}\n\nFaults of the policy:\n\n{fenced(faults)}" if faults else table
+    table = fenced_text(episode_table(episodes, (), rows, steps=True))
+    return f"{table}\n\nFaults of the policy:\n\n{fenced_text(faults)}" if faults else table
 
 
 def episode_table(
@@ -216,7 +216,7 @@ def episode_table(
         if scores:
             cells.append(f"{scores[place].fitness:.4f}" if place < len(scores) else "-")
         rows.append((*cells, one_line(end, 60)))
-    return aligned(rows)
+    return text_table(rows)
 
 
 def faults_text(faults: Sequence[Fault]) -> str:
@@ -233,5 +233,5 @@ def faults_text(faults: Sequence[Fault]) -> str:
 def fault_text(fault: Fault) -> str:
     """A fault with its bounded traceback."""
     line = f"{fault.kind}: {one_line(fault.message, MAX_MESSAGE)}"
-    trace = bounded(fault.traceback, MAX_TRACEBACK).strip()
+    trace = excerpt(fault.traceback, MAX_TRACEBACK).strip()
     return f"{line}\n{trace}" if trace else line

@@ -8,7 +8,7 @@ from typing import get_args
 from ..core.errors import UsageError
 from ..core.metrics import flat_metrics, mean
 from ..core.ports import Prompts
-from ..core.text import counted, fenced, one_line
+from ..core.text import fenced_text, one_line, plural
 from ..core.values import CandidateState, Focus, Score, TaskKind
 
 NEARLY = 0.95  # f_e from which an episode counts as nearly perfect
@@ -70,7 +70,7 @@ def crossing_of(
     return {
         "among": among(focus, "crossover"),
         "way": ways[focus.place % len(ways)],
-        "gains": fenced(f"parent A is better in {_better(gains)}\n"
+        "gains": fenced_text(f"parent A is better in {_better(gains)}\n"
                         f"parent B is better in {_better([(index, -gain) for index, gain in gains])}"),
     }
 
@@ -118,15 +118,15 @@ def _shuffled(kinds: list[str], focus: Focus) -> None:
 def _loss(loss: str, scores: Sequence[Score]) -> str:
     """The loss to look at first; where no episode stands out, what that says."""
     if loss:
-        return f"The loss to look at first, as data:\n\n{fenced(loss)}"
+        return f"The loss to look at first, as data:\n\n{fenced_text(loss)}"
     if not scores:
-        return f"The loss to look at first, as data:\n\n{fenced(NO_LOSS)}"
+        return f"The loss to look at first, as data:\n\n{fenced_text(NO_LOSS)}"
     fitnesses = [score.fitness for score in scores]
     least, most = min(fitnesses), max(fitnesses)
     if least >= 1.0:
         return ("No episode loses anything: these episodes test no more than this. Look for what they did not test: "
                 "code that never ran, other starts, smaller margins.")
-    return (f"No episode stands out: f_e is from {least:.4f} to {most:.4f} in {counted(len(scores), 'episode')}. "
+    return (f"No episode stands out: f_e is from {least:.4f} to {most:.4f} in {plural(len(scores), 'episode')}. "
             "So look for what costs fitness in all of them, and for what they did not test.")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
-from ..core.text import counted, one_line
+from ..core.text import one_line, plural
 from ..core.values import Ancestor, CandidateState, Change, Operator, Rejection, Verdict
 from .episode_table import REGULAR_ENDS, value_text
 
@@ -200,7 +200,7 @@ def _aside(rejections: Sequence[Rejection]) -> str:
     count = len(rejections)
     named = "; ".join(f"{_summary(one.summary, MAX_BRIEF)}{_with_fitness(one)}" for one in rejections[-MAX_ASIDE:])
     more = "the latest: " if count > MAX_ASIDE else ""
-    return f"not kept from here: {counted(count, 'edit')} ({more}{named})"
+    return f"not kept from here: {plural(count, 'edit')} ({more}{named})"
 
 
 def _with_fitness(rejection: Rejection) -> str:

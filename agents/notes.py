@@ -7,7 +7,7 @@ from ..core.events import Fact, ProposalMade, Propose
 from ..core.operators import OPERATORS
 from ..core.order_ids import is_ahead, owner_of, parse
 from ..core.ports import Prompts
-from ..core.text import fenced, one_line
+from ..core.text import fenced_text, one_line
 from ..core.values import Operator
 from .reply import split
 
@@ -69,4 +69,4 @@ def notes_text(prompts: Prompts, notes: Sequence[tuple[str, str]]) -> str:
     if not notes:
         return ""
     lines = "\n".join(f"{where}: {one_line(note, MAX_NOTE)}" for where, note in notes)
-    return prompts.fill("notes", notes=fenced(lines))
+    return prompts.fill("notes", notes=fenced_text(lines))

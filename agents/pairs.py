@@ -9,7 +9,7 @@ from ..core.events import Propose
 from ..core.metrics import MAX_ENTRIES, OMITTED
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
-from ..core.text import counted, fenced, one_line
+from ..core.text import fenced_text, one_line, plural
 from ..core.values import JSON, CandidateState, Operator, Program
 from .ballots import side_by_side
 from .feedback import MAX_EPISODES
@@ -32,7 +32,7 @@ def title_of(parent: CandidateState, order: Propose) -> str:
         return f"the elite of generation {order.generation - 1}, a {proposal} of generation {parent.generation}"
     if parent.generation == order.generation and parent.operator is Operator.HILL_CLIMB:
         edits = sum(_is_climb_of(order.generation, ancestor.id) for ancestor in parent.lineage)
-        after = f", after {counted(edits, 'accepted edit')}" if edits else ""  # none where the history is left out
+        after = f", after {plural(edits, 'accepted edit')}" if edits else ""  # none where the history is left out
         return f"the winner of this generation's climb{after}"
     if parent.generation == order.generation:
         return f"the best {proposal} of this generation"
@@ -124,7 +124,7 @@ def second_block(first: Program, second: Program, room: int) -> str:
     If most lines are in both, it is a difference. Else, if it does not fit, the definitions that parent A has too
     are left out, and then the ends of the longest definitions, with the number of lines.
     """
-    whole = fenced(second.text, "python")
+    whole = fenced_text(second.text, "python")
     difference = _difference(first, second)
     if difference and (_is_alike(first, second) or (len(whole) > room and len(difference) < len(whole) // 2)):
         return difference
@@ -133,11 +133,11 @@ def second_block(first: Program, second: Program, room: int) -> str:
     own = side_by_side({"A": first.text, "B": second.text})[1]["B"]
     words = "Parent B is long. What is not shown of it is as in parent A, or is counted:"
     changes = [
-        f"Its `{one_line(name, MAX_NAME)}` is parent A's with these changes:\n\n{fenced(change, 'diff')}"
+        f"Its `{one_line(name, MAX_NAME)}` is parent A's with these changes:\n\n{fenced_text(change, 'diff')}"
         for name, _, change in own.differences
     ]
-    left = max(0, room - len("\n\n".join([words, fenced("", "python"), *changes])))
-    return "\n\n".join([words, fenced(_outlined(own.text, left), "python"), *changes])
+    left = max(0, room - len("\n\n".join([words, fenced_text("", "python"), *changes])))
+    return "\n\n".join([words, fenced_text(_outlined(own.text, left), "python"), *changes])
 
 
 def _is_alike(first: Program, second: Program) -> bool:
@@ -156,7 +156,7 @@ def _difference(first: Program, second: Program) -> str:
         return ""
     titled = [_titled(line, first) if line.startswith("@@") else line for line in lines]
     return ("Parent B is parent A with these lines changed (`-` is parent A's, `+` is parent B's; after `@@` the "
-            "definition of parent A around them):\n\n" + fenced("\n".join(titled), "diff"))
+            "definition of parent A around them):\n\n" + fenced_text("\n".join(titled), "diff"))
 
 
 def _titled(header: str, first: Program) -> str:
@@ -207,4 +207,4 @@ def second_history(first: str, second: str) -> str:
     if shared < 2:
         return second
     rest = other[shared:]
-    return "\n".join([f"(the first {counted(shared, 'line')} are those of parent A)", *rest])
+    return "\n".join([f"(the first {plural(shared, 'line')} are those of parent A)", *rest])

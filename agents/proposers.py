@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict, Unpack
 from ..core.events import ProposalMade, Propose
 from ..core.ports import Form, Model, Prompts, Rig
 from ..core.programs.program_text import digest
-from ..core.text import bounded, fenced
+from ..core.text import excerpt, fenced_text
 from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, MemoryDetail
 from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
@@ -135,16 +135,17 @@ class _Proposer:
     def _tried(self, order: Propose) -> str:
         """What was tried before and not kept, and the notes, each with its heading; "" for nothing."""
         lines = tried_list(order.tried, order.parents, order.others)
-        tried = f"## Tried before, and not kept\n\n{fenced(lines)}\n" if lines else ""
+        tried = f"## Tried before, and not kept\n\n{fenced_text(lines)}\n" if lines else ""
         known = others_list(order.others, order.parents)
-        others = f"## Good programs of another structure, which are no parents\n\n{fenced(known)}\n" if known else ""
+        head = "## Good programs of another structure, which are no parents"
+        others = f"{head}\n\n{fenced_text(known)}\n" if known else ""
         return "\n".join(filter(None, (tried, others, self._notes(order)))).rstrip("\n")
 
     def _measure(self, order: Propose) -> str:
         """What f_e measures, with its heading, where it is known and prompts do not show metrics alone; its version."""
         if not order.fitness or self._feedback == "metrics":
             return self._version(order)
-        measure = fenced(bounded(order.fitness, MAX_FITNESS))
+        measure = fenced_text(excerpt(order.fitness, MAX_FITNESS))
         return self._prompts.fill("fitness-measure", measure=measure) + "\n" + self._version(order)
 
     def _version(self, order: Propose) -> str:
@@ -206,7 +207,7 @@ class Initiator(_Proposer):
 
     def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         failures = rejections_list(order.rejections, full=True)
-        earlier = self._prompts.fill("earlier-attempts", failures=fenced(failures)) if failures else ""
+        earlier = self._prompts.fill("earlier-attempts", failures=fenced_text(failures)) if failures else ""
         return self._rest("initial-policy", use=self._use, earlier=earlier), ""
 
 
@@ -235,11 +236,13 @@ class HillClimber(_Proposer):
     def _memory(self, order: Propose) -> str:
         full = self._memory_detail == "full"
         memory = rejections_list(order.rejections, full=full)
-        shown = self._prompts.fill("rejection-memory", rejections=fenced(memory)) if memory else NO_REJECTIONS
+        shown = self._prompts.fill("rejection-memory", rejections=fenced_text(memory)) if memory else NO_REJECTIONS
         earlier = tried_earlier(order.tried, order.parents[0], order.rejections) if full else ""
         if any(rejection.changed for rejection in order.rejections):
             shown = f"{shown.rstrip()}\n\n{OUTDATED}"
-        return f"{shown.rstrip()}\n\n{self._prompts.fill('tried-earlier', tried=fenced(earlier))}" if earlier else shown
+        if not earlier:
+            return shown
+        return f"{shown.rstrip()}\n\n{self._prompts.fill('tried-earlier', tried=fenced_text(earlier))}"
 
 
 class Mutator(_Proposer):
@@ -306,7 +309,7 @@ class Crosser(_Proposer):
         histories = history(first, order.tried), history(second, order.tried)
         fill = partial(
             self._rest, "crossover", self._form,
-            table=fenced(pair_table(first, second)),
+            table=fenced_text(pair_table(first, second)),
             first_title=title_of(first, order),
             second_title=title_of(second, order),
             first=program_block(first.program),
@@ -341,9 +344,9 @@ def _history(candidate: CandidateState, order: Propose) -> str:
 
 
 def _headed(lines: str, *, level: int) -> str:
-    return f"{'#' * level} The edits that led to it, oldest first\n\n{fenced(lines)}" if lines else ""
+    return f"{'#' * level} The edits that led to it, oldest first\n\n{fenced_text(lines)}" if lines else ""
 
 
 def _faults(candidate: CandidateState) -> str:
     faults = faults_text([episode.fault for episode in candidate.episodes if episode.fault is not None])
-    return f"Faults (each ended its episode at once, with f_e = 0):\n\n{fenced(faults)}" if faults else ""
+    return f"Faults (each ended its episode at once, with f_e = 0):\n\n{fenced_text(faults)}" if faults else ""

@@ -12,7 +12,7 @@ from ..core.programs.program_text import (
     MAX_PROGRAM,
     MAX_SUMMARY,
     FunctionNode,
-    children,
+    child_nodes,
     parse,
     summary_of,
     unparse,
@@ -44,7 +44,7 @@ def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fau
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if contract.class_name not in classes:
         there = ", ".join(classes) or "no class"
-        return _broken(f"the class {contract.class_name} is not defined at module level; there is {there}")
+        return _broken_contract(f"the class {contract.class_name} is not defined at module level; there is {there}")
     functions = {node.name: node for node in tree.body if isinstance(node, FunctionNode)}
     members: dict[str, ast.AST] = {}
     for holder in reversed(_lineage(contract.class_name, classes)):
@@ -55,11 +55,11 @@ def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fau
     for name, arguments in wanted.items():
         flaw = _flaw(members.get(name), arguments)
         if flaw:
-            return _broken(f"{contract.class_name}.{name} {flaw}")
+            return _broken_contract(f"{contract.class_name}.{name} {flaw}")
     return None
 
 
-def _broken(message: str) -> Fault:
+def _broken_contract(message: str) -> Fault:
     return Fault(kind=FaultKind.BROKEN_CONTRACT, message=one_line(message, MAX_FAULT))
 
 
@@ -134,12 +134,13 @@ def _arity_flaw(spec: ast.arguments, given: int, arguments: int) -> str | None:
 
 def _yields(method: _Method) -> bool:
     """Whether the method itself (not a function inside it) yields."""
-    level = children([method])
+    level = child_nodes([method])
     while level:
         kinds = set(map(type, level))
         if kinds & _YIELDS:
             return True
-        level = children(level if kinds.isdisjoint(_SCOPES) else [node for node in level if type(node) not in _SCOPES])
+        kept = level if kinds.isdisjoint(_SCOPES) else [node for node in level if type(node) not in _SCOPES]
+        level = child_nodes(kept)
     return False
 
 
@@ -197,13 +198,13 @@ def read_program(
     """
     blocks, prose = split(reply.text)
     said = summary_line(prose)
-    python = stopped(reply) or _python_blocks(reply.text, blocks)
+    python = stop_fault(reply) or _python_blocks(reply.text, blocks)
     if isinstance(python, Fault):
         return Reading(program=None, summary=said, fault=python)
     patched = form != "whole" and bool(parents)
     parent = parents[0] if patched else None
     reading = _only_one([
-        _read_block(block, contract, limit, _patched(block, parents) if patched else None, marked=form == "either")
+        _read_block(block, contract, limit, _merged_patch(block, parents) if patched else None, marked=form == "either")
         for block in python
     ], parent)
     if reading.program is None or (reading.fault is not None and reading.fault.kind is FaultKind.NOT_PYTHON):
@@ -211,7 +212,7 @@ def read_program(
     return replace(reading, summary=summary_of(reading.program, parents, said))
 
 
-def _patched(block: Block, parents: Sequence[Program]) -> Program:
+def _merged_patch(block: Block, parents: Sequence[Program]) -> Program:
     """The parent that a block patches, if it is a patch."""
     place = named_parent(block.text)
     return parents[place] if place < len(parents) else parents[0]
@@ -280,7 +281,7 @@ def split(text: str) -> tuple[list[Block], list[str]]:
             else:
                 prose.append(line)
         elif _closes(line, fence):
-            blocks.append(Block(language=language, text=_joined(inside), closed=True))
+            blocks.append(Block(language=language, text=_joined_lines(inside), closed=True))
             inside = None
         elif indent:
             lead = len(line) - len(line.lstrip(" "))
@@ -288,7 +289,7 @@ def split(text: str) -> tuple[list[Block], list[str]]:
         else:
             inside.append(line)
     if inside is not None:
-        blocks.append(Block(language=language, text=_joined(inside), closed=False))
+        blocks.append(Block(language=language, text=_joined_lines(inside), closed=False))
     return blocks, prose
 
 
@@ -309,7 +310,7 @@ def python_block(reply: Reply) -> Program | str:
     return Program(python[0].text) if len(python) == 1 else f"the reply has {len(python)} Python blocks: send one"
 
 
-def stopped(reply: Reply) -> Fault | None:
+def stop_fault(reply: Reply) -> Fault | None:
     """Why the reply as a whole does not count, if so."""
     if reply.stop == "refusal":
         return _fault(FaultKind.REFUSED, f"the model refused: {reply.text}" if reply.text else "the model refused")
@@ -348,7 +349,7 @@ def _closes(line: str, fence: str) -> bool:
     return len(bare) >= len(fence) and set(bare) == {fence[0]} and len(line) - len(line.lstrip(" ")) <= 3
 
 
-def _joined(lines: Sequence[str]) -> str:
+def _joined_lines(lines: Sequence[str]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 

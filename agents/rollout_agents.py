@@ -24,7 +24,7 @@ from ..core.events import (
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, Practice, Prober, ProbeTask, RollTask
 from ..core.probes import Rung, cuts_of, known_order, length_of, rungs_of, sources_of, violations
-from ..core.step_limit import judged, practice_under
+from ..core.step_limit import practice_under, with_step_limit
 from ..core.values import CallTimes, Episode, EpisodeNotes, Examination, Probe, Program, Score
 
 MOST_AGAIN = 3      # times that a recording is made again for one score
@@ -63,7 +63,7 @@ class Roller:
         episode = await self._pool.roll(task)
         if order.id in self._recorded:
             episode = replace(episode, notes=replace(episode.notes, times=self._recorded[order.id]))
-        return judged(episode, self._limit_ms)
+        return with_step_limit(episode, self._limit_ms)
 
 
 class Scorer:

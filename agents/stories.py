@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ..core.call_times import call_time_words
-from ..core.text import bounded, counted, fenced, one_line
+from ..core.text import excerpt, fenced_text, one_line, plural
 from ..core.values import Episode, EpisodeNotes, Score, Stage
 from .episode_table import ranking, value_text
 
@@ -49,7 +49,7 @@ def said_of_worst(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
     """What a program itself said of its worst episode; "" for nothing. `scores` belong to the episodes in order."""
     ranked = ranking(scores)
     said = _said(episodes[ranked[0]].notes) if ranked and len(scores) == len(episodes) else ""
-    return f"{SAID.format(f'episode {episodes[ranked[0]].index}, its worst')}\n\n{fenced(said)}" if said else ""
+    return f"{SAID.format(f'episode {episodes[ranked[0]].index}, its worst')}\n\n{fenced_text(said)}" if said else ""
 
 
 def said_of_best(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
@@ -59,14 +59,14 @@ def said_of_best(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
     best = max(range(len(scores)), key=lambda place: (scores[place].fitness, -place))
     printed = episodes[best].notes.printed.strip("\n")
     title = f"What it printed in its best episode, number {episodes[best].index} (f_e = {scores[best].fitness:.4f}):"
-    return f"{title}\n\n{fenced(_last_lines(printed)[1])}" if printed.strip() else ""
+    return f"{title}\n\n{fenced_text(_last_lines(printed)[1])}" if printed.strip() else ""
 
 
 def _parts(notes: EpisodeNotes) -> list[str]:
-    parts = [fenced(bounded(notes.story, MAX_STORY))] if notes.story else []
+    parts = [fenced_text(excerpt(notes.story, MAX_STORY))] if notes.story else []
     said = _said(notes)
     if said:
-        parts += [SAID.format("it"), fenced(said)]
+        parts += [SAID.format("it"), fenced_text(said)]
     if notes.times is not None:
         parts.append(f"{call_time_words(notes.times)}.")
     return parts
@@ -83,7 +83,7 @@ def _said(notes: EpisodeNotes) -> str:
     lines += [one_line(problem, 200) for problem in notes.problems]
     if notes.printed.strip():
         count, shown = _last_lines(notes.printed.strip("\n"))
-        lines += [f"printed, its last {counted(count, 'line')}:", shown]
+        lines += [f"printed, its last {plural(count, 'line')}:", shown]
     return "\n".join(lines)
 
 
@@ -95,7 +95,7 @@ def _last_lines(printed: str) -> tuple[int, str]:
     for line in reversed(lines):
         if kept and len(line) > room:
             break
-        kept.insert(0, bounded(line, MAX_PRINTED))
+        kept.insert(0, excerpt(line, MAX_PRINTED))
         room -= len(line) + 1
     return len(kept), "\n".join(kept)
 

@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..core.errors import unknown
+from ..core.errors import no_such
 from ..core.ports import Form, Reply
 from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
 from ..core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, SUBMIT, TOOLS, TRY, ToolRequest
 from ..core.values import Contract, Program
-from .reply import Reading, python_block, read_program, split, stopped
+from .reply import Reading, python_block, read_program, split, stop_fault
 
 MAX_CODE = 8_000  # characters of the code for `compute`
 MAX_FIELDS = 8
@@ -39,7 +39,7 @@ def read_request(
     `drafts` are those tried so far, which a patch may change. Whatever is wrong with the call is the `problem` of the
     request.
     """
-    fault = stopped(reply)
+    fault = stop_fault(reply)
     if fault is not None:
         return ToolRequest(problem=fault.message)
     given, problem = _arguments(split(reply.text)[1])
@@ -57,7 +57,7 @@ def read_request(
             return _compute(reply, given)
         case "submit":
             return _submit(reply, given, contract, parents, limit, drafts)
-    return ToolRequest(problem=one_line(str(unknown("tool", one_line(tool, 60), TOOLS)), MAX_FAULT))
+    return ToolRequest(problem=one_line(str(no_such("tool", one_line(tool, 60), TOOLS)), MAX_FAULT))
 
 
 def _arguments(prose: Sequence[str]) -> tuple[Mapping[str, str], str]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import structlog
 
-from ..core.errors import StoreError, unknown
+from ..core.errors import StoreError, no_such
 from ..core.events import Compute, Fact, LookCloser, Order, Roll, ToolAnswered, TryProgram
 from ..core.faults import FaultKind
 from ..core.metrics import aggregate
@@ -21,7 +21,7 @@ from ..core.ports import Computing, Pool
 from ..core.programs.program_text import MAX_FAULT
 from ..core.recording import Array, Recording
 from ..core.recording_file import load_recording, trajectory_path
-from ..core.text import aligned, bounded, counted, one_line, two_digits
+from ..core.text import excerpt, one_line, plural, text_table, two_digits
 from ..core.turns import HIDDEN, Passage
 from ..core.values import JSON, CallTimes, CandidateState, Contract, Episode, Operator, Program, Score
 from .conversation import MAX_ANSWER
@@ -79,8 +79,8 @@ def code_program(code: Program, contract: Contract) -> Program:
 def output_of(metrics: Mapping[str, JSON]) -> str:
     """What the code printed, and its exception if it raised one."""
     printed, problem = str(metrics.get("printed", "")), str(metrics.get("problem", ""))
-    parts = [bounded(printed.rstrip("\n"), 2 * MAX_OUTPUT)] if printed.strip() else []
-    parts += [f"it raised:\n{bounded(problem, MAX_OUTPUT)}"] if problem.strip() else []
+    parts = [excerpt(printed.rstrip("\n"), 2 * MAX_OUTPUT)] if printed.strip() else []
+    parts += [f"it raised:\n{excerpt(problem, MAX_OUTPUT)}"] if problem.strip() else []
     return "\n".join(parts) or "the code printed nothing"
 
 
@@ -114,14 +114,14 @@ def rows_text(recording: Recording, first: int, last: int, fields: Sequence[str]
     shown = columns[:MOST_COLUMNS]
     first, last = _step(first, recording.steps), _step(last, recording.steps)
     if last < first:
-        return f"there are no rows from step {first} to {last}: the recording has {counted(recording.steps, 'step')}"
+        return f"there are no rows from step {first} to {last}: the recording has {plural(recording.steps, 'step')}"
     steps = np.unique(np.linspace(first, last, min(MOST_ROWS, last - first + 1)).round().astype(int))
     table = [("step", *(name for name, _ in shown))]
     table += [(str(step), *(_cell(values, int(step)) for _, values in shown)) for step in steps]
-    head = f"steps {first} to {last} of {recording.steps}, {counted(len(steps), 'row')}"
+    head = f"steps {first} to {last} of {recording.steps}, {plural(len(steps), 'row')}"
     rest = len(columns) - len(shown)
-    more = [f"({counted(rest, 'more column')} left out: name components, such as {_example(columns)})"] if rest else []
-    return "\n".join([head, aligned(table), *more])
+    more = [f"({plural(rest, 'more column')} left out: name components, such as {_example(columns)})"] if rest else []
+    return "\n".join([head, text_table(table), *more])
 
 
 def _step(number: int, steps: int) -> int:
@@ -136,7 +136,7 @@ def _list(recording: Recording) -> str:
         (recording.constants, "constant"),
     ):
         rows += [(one_line(name, MAX_NAME), str(array.shape), rows_are) for name, array in group.items()]
-    lines.append(aligned(rows[: MAX_LIST + 1]))
+    lines.append(text_table(rows[: MAX_LIST + 1]))
     if len(rows) > MAX_LIST + 1:
         lines.append(f"and {len(rows) - MAX_LIST - 1} more")
     return "\n".join(lines)
@@ -150,7 +150,7 @@ def _columns(recording: Recording, field: str) -> list[tuple[str, Array]] | str:
     if name in recording.constants:
         return f"{name} is constant: use compute, or look at arrays over time"
     if name not in over_time:
-        return str(unknown("array", name, over_time))
+        return str(no_such("array", name, over_time))
     array = over_time[name]
     flat = array.reshape(len(array), -1)
     labels = [_label(name, place) for place in np.ndindex(array.shape[1:])] if array.ndim > 1 else [name]
@@ -255,7 +255,7 @@ class Computer:
 def _answered(
     order: Order, text: str, episode: Episode | None = None, score: Score | None = None, *, cpu_s: float = 0.0
 ) -> ToolAnswered:
-    answer = Passage(bounded(text, MAX_ANSWER))
+    answer = Passage(excerpt(text, MAX_ANSWER))
     return ToolAnswered(order=order.id, answer=answer, episode=episode, score=score, cpu_s=cpu_s)
 
 

@@ -18,7 +18,7 @@ from ..core.events import (
 from ..core.faults import Fault, FaultKind
 from ..core.ports import Ask, Form, ImageFile, Model, Prompts, Reply
 from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, digest
-from ..core.text import fenced, one_line
+from ..core.text import fenced_text, one_line
 from ..core.values import Brief, Call, Contract, Document, Program
 from .reply import read_program, within_limit
 
@@ -185,8 +185,8 @@ class Writer:
         shown = whole and len(reply.text) <= MAX_SHOWN
         return self.prompts.fill(
             "once-more",
-            reason=fenced(fault.message),
-            answer=f"The answer:\n\n{fenced(reply.text)}" if shown else "",
+            reason=fenced_text(fault.message),
+            answer=f"The answer:\n\n{fenced_text(reply.text)}" if shown else "",
             form=self.reminder(form),
         )
 
@@ -253,4 +253,4 @@ def evaluator_situation(brief: Brief) -> dict[str, str]:
 
 def program_block(program: Program) -> str:
     """A program as a code block."""
-    return fenced(program.text, "python")
+    return fenced_text(program.text, "python")

@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable, Mapping, Set
 from typing import Final
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.events import Fact, RunContinued, RunPaused
 from ..core.text import duration
-from ..models.asked import NAME as ASK
 from ..models.budget import Balance, Budget, Spent
 from ..models.prices import Price, require_prices
-from ..models.spec import COMMAND, ModelSpec, parse_specs
+from ..models.providers import COMMAND
+from ..models.spec import ModelSpec, parse_specs
 from ..settings import ALL, ATTACKER, CRITIC, RoleBudget, Settings, roles_of
 
 OFFLINE: Final = "offline"
@@ -120,8 +120,8 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
                 key = f"budget_{name}" if role == ALL else f"budget.{role}.{name}"
                 raise UsageError(f"{key!r} has no effect with {_names_of(where[role])}, which costs nothing: remove it")
     for role, asking in settings.sampling.items():
-        if all(spec.free or spec.scheme == COMMAND for spec in where[role]):
-            waits = any(spec.scheme in (ASK, COMMAND) for spec in where[role])
+        if not any(spec.is_service for spec in where[role]):
+            waits = any(spec.is_person or spec.is_command for spec in where[role])
             if not (waits and asking.model_dump(exclude_none=True).keys() <= {"total_s"}):
                 key = "sampling" if role == ALL else f"sampling.{role}"
                 also = ", except its 'total_s'" if waits else ""
@@ -139,22 +139,22 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
         if name.startswith(f"{COMMAND}:"):
             raise UsageError(f"a price of {name!r} has no effect, since a program reports no tokens: remove it")
         if name not in names or name == "offline":
-            raise unknown("model in the prices", name, names)
+            raise no_such("model in the prices", name, names)
 
 
 def _names_of(specs: Specs) -> str:
     """A role's models without settings of a service in a sentence."""
-    if any(spec.scheme == COMMAND for spec in specs):
+    if any(spec.is_command for spec in specs):
         return "a program as a model"
     return "the judge 'ask'" if _asks(specs) else "the offline model"
 
 
 def _all_offline(specs: Specs) -> bool:
-    return all(spec.scheme == "offline" for spec in specs)
+    return all(spec.is_offline for spec in specs)
 
 
 def _asks(specs: Specs) -> bool:
-    return any(spec.scheme == ASK for spec in specs)
+    return any(spec.is_person for spec in specs)
 
 
 def _all_free(specs: Specs) -> bool:

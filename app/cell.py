@@ -16,7 +16,7 @@ from ..core.order_ids import episode_id
 from ..core.ports import RollTask
 from ..core.recording import Recording
 from ..core.recording_file import load_recording, trajectory_key, trajectory_path
-from ..core.seeds import salted
+from ..core.seeds import salted_seed
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Program, Score
 from ..domains.cell import DOMAIN, IMPORT_STRING
@@ -107,7 +107,7 @@ async def run_cell(settings: EvaluateSettings, *, first: Callable[[Recording], N
     assert isinstance(content, dict) and isinstance(content["arm"], dict)
     done = await execute(
         program, settings.options,
-        seeds=[salted(settings.seed + index, settings.salt) for index in range(settings.episodes)],
+        seeds=[salted_seed(settings.seed + index, settings.salt) for index in range(settings.episodes)],
         workers=settings.workers if content["arm"]["kind"] == "twin" else 1, first=first,
     )
     return CellResult(

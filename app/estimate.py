@@ -17,8 +17,8 @@ from ..core.methods import CALIBRATE
 from ..core.ports import Ask, Reply
 from ..core.values import JSON
 from ..domains import load as load_domain
-from ..models.client import WORTH_CHARACTERS
 from ..models.prices import Price, cost_usd
+from ..models.prompt_cache import WORTH_CHARACTERS
 from ..models.spec import ModelSpec, parse_specs
 from ..settings import ATTACKER, CRITIC, Settings
 from .budgets import models_of, prices_of, require_usable

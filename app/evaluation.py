@@ -13,8 +13,8 @@ from ..core.order_ids import episode_id
 from ..core.ports import Pool, RollTask, has_success, interpreter_of
 from ..core.provenance import GIVEN
 from ..core.returns import mean_return, return_of
-from ..core.seeds import salted
-from ..core.step_limit import judged
+from ..core.seeds import salted_seed
+from ..core.step_limit import with_step_limit
 from ..core.values import Episode, Program, Score
 from ..domains import import_string, require_installed
 from ..domains import load as load_domain
@@ -96,9 +96,9 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
 async def _one(
     pool: Pool, policy: Program, evaluator: Program | None, index: int, settings: EvaluateSettings
 ) -> tuple[Episode, Score]:
-    seed = salted(settings.seed + index, settings.salt)
+    seed = salted_seed(settings.seed + index, settings.salt)
     task = RollTask(order=episode_id(SPLIT, index), program=policy, split=SPLIT, index=index, seed=seed)
-    episode = judged(await pool.roll(task), settings.step_limit_ms)
+    episode = with_step_limit(await pool.roll(task), settings.step_limit_ms)
     if evaluator is None or episode.fault is not None:
         return episode, Score(fitness=0.0)      # its metrics are not shown, so it need not be scored
     return episode, await scored(pool, evaluator, episode, lambda _: task)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..agents.foci import check_foci
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.files import read_bounded
 from ..core.values import Document, PromptText
 from ..runtime.prompts import SHIPPED, PromptFolder
@@ -27,7 +27,7 @@ def read_prompts(given: str | None) -> tuple[PromptText, ...]:
     found = []
     for path in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
         if path.name not in names:
-            raise UsageError(f"{unknown('prompt file', path.name, names)} (in {folder})")
+            raise UsageError(f"{no_such('prompt file', path.name, names)} (in {folder})")
         found.append(PromptText(name=path.stem, text=Document(_text(path))))
     if not found:
         raise UsageError(f"the folder {folder} holds no prompt: copy one of {', '.join(names)} and change it")

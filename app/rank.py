@@ -17,8 +17,8 @@ from ..core.order_ids import episode_id
 from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of
 from ..core.recording_file import trajectory_path
 from ..core.returns import return_of
-from ..core.seeds import derive_seed, salted
-from ..core.step_limit import judged
+from ..core.seeds import derive_seed, salted_seed
+from ..core.step_limit import with_step_limit
 from ..core.text import one_line
 from ..core.values import JSON, Program
 from ..domains import import_string, require_installed
@@ -128,7 +128,7 @@ def _selection(wanted: RankSettings) -> _Ranked:
         )
     domain = load_domain(settings.domain, settings.provenance)
     reference = domain.reference_evaluator()
-    root = settings.root_seed if wanted.salt is None else salted(settings.root_seed, wanted.salt)
+    root = settings.root_seed if wanted.salt is None else salted_seed(settings.root_seed, wanted.salt)
     return _Ranked(
         outline=outline, domain=domain, options=final_options(settings, domain), programs=programs,
         evaluator=evaluator, reference=None if reference == evaluator else reference,
@@ -173,7 +173,7 @@ async def _episode(pool: Pool, ranked: _Ranked, program: Contender, index: int, 
     seed = ranked.seeds[index]
     order = episode_id(f"{SPLIT}/{program.candidate}", index)
     task = RollTask(order=order, program=program.program, split=SPLIT, index=index, seed=seed)
-    episode = judged(await pool.roll(task), ranked.settings.step_limit_ms)
+    episode = with_step_limit(await pool.roll(task), ranked.settings.step_limit_ms)
     fitness, reference, fault = 0.0, None if ranked.reference is None else 0.0, episode.fault
     if episode.fault is None:
         score = await scored(pool, ranked.evaluator, episode, lambda _: task)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agents.notes import Notes
-from ..core.errors import StoreError, UsageError, unknown
+from ..core.errors import StoreError, UsageError, no_such
 from ..core.events import (
     CandidateScored,
     Fact,
@@ -101,7 +101,7 @@ def candidates_in(folder: Path, pattern: str) -> list[str]:
         )
     if not names:
         raise UsageError(f"the run {folder.name!r} has no proposal yet, or none that a model made")
-    raise unknown("candidate", pattern, names)
+    raise no_such("candidate", pattern, names)
 
 
 def _example(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..core.errors import StoreError, UsageError, unknown
+from ..core.errors import StoreError, UsageError, no_such
 from ..core.events import EpisodeEnded, RunResumed, RunStarted
 from ..core.order_ids import CONDITIONS, episode_id, final
 from ..core.ports import Domain, Drawable, Renderer, RollTask, interpreter_of
@@ -132,7 +132,7 @@ def _policy(store: RunStore, candidate: str | None) -> tuple[str, Policy]:
         name = first_policy(store)
     policy = None if name is None else find(store, name)
     if not isinstance(policy, Policy):
-        raise unknown("candidate", str(candidate), [*list_policies(store), *HELD_OUT])
+        raise no_such("candidate", str(candidate), [*list_policies(store), *HELD_OUT])
     if policy.program is None:
         folder = store.folder
         raise UsageError(f"{policy.id} of {folder.name} has no program: memento show {folder} {policy.id} shows why")

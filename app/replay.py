@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..core.errors import StoreError, UsageError
 from ..core.events import Fact
-from ..core.files import read_bounded, replace_file, unpacked
+from ..core.files import read_bounded, replace_file, unpack
 from ..memory.codec import Blob, decode, encode, references, revive
 from ..memory.origin import is_signature_of, signature_of
 
@@ -58,7 +58,7 @@ def read_tape(path: Path) -> tuple[Fact, ...]:
 def _read_tape(path: Path) -> tuple[tuple[Fact, ...], bool]:
     """The facts in such a file, and whether this installation signed them. Raises UsageError."""
     try:
-        content = json.loads(unpacked(read_bounded(path, LARGEST), LARGEST))
+        content = json.loads(unpack(read_bounded(path, LARGEST), LARGEST))
         version = content["version"]
         if version == VERSION:
             own = is_signature_of(content.get("origin"), {"facts": content["facts"], "texts": content["texts"]})

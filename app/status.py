@@ -16,7 +16,8 @@ from ..memory.store import RunStore
 from ..models.budget import Ledger
 from ..runtime.cluster.pool import NodeLoad
 from ..runtime.rollouts.pool import WorkerActivity
-from ..runtime.servers import FactLine, StatusServer, StatusSource, open_status, require_free
+from ..runtime.servers import require_free
+from ..runtime.status_server import FactLine, StatusServer, StatusSource, open_status
 from ..runtime.supervisor import Agent, Lane
 from ..settings import Settings
 

@@ -57,7 +57,7 @@ from ..core.ports import (
     conditions_for,
     shelf_of,
 )
-from ..core.programs.calibration import calibrated
+from ..core.programs.calibration import constants_to_calibrate
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
 from ..domains import load as load_domain
@@ -65,10 +65,10 @@ from ..models import ClientSettings, close_model, make_model, open_model
 from ..models.asked import BallotFolder
 from ..models.budget import BudgetedModel, Ledger
 from ..models.call_limits import CallLimits
-from ..models.client import Sampling
 from ..models.offline import OfflineModel
+from ..models.requests import Sampling
 from ..models.services import Services
-from ..models.spec import COMMAND, parse_specs
+from ..models.spec import parse_specs
 from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
@@ -96,7 +96,7 @@ def require_calibratable(settings: Settings, domain: Domain, initial: Program | 
     rig = rig_of(settings, domain)
     if initial is None:
         raise UsageError("a calibration needs a policy: give it with --initial FILE")
-    calibrated(initial, rig.bounds)
+    constants_to_calibrate(initial, rig.bounds)
 
 
 def workers_of(settings: Settings, domain: Domain, wanted: int) -> int:
@@ -215,7 +215,7 @@ def replayed(tape: Tape, settings: Settings) -> Models:
 async def load_clients(settings: Settings) -> None:
     """Import the client libraries of the run's models outside the event loop, because it takes seconds."""
     specs = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
-    if settings.replay is None and not all(spec.free or spec.scheme == COMMAND for spec in specs):
+    if settings.replay is None and any(spec.is_service for spec in specs):
         await asyncio.to_thread(import_module, "...models.connection", __name__)
 
 
@@ -440,7 +440,7 @@ def require_shelves(each: Iterable[Settings]) -> None:
     tasks: dict[str, Settings] = {}
     for settings in each:
         named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
-        if settings.method != CALIBRATE and any(spec.scheme == "offline" for spec in named):
+        if settings.method != CALIBRATE and any(spec.is_offline for spec in named):
             tasks.setdefault(settings.domain, settings)
     without = [name for name, one in tasks.items() if shelf_of(load_domain(name, one.provenance), one.options) is None]
     if without:

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from ..core.errors import StoreError, os_problem
 from ..core.files import read_bounded
-from ..core.text import counted, duration, number, share
+from ..core.text import duration, number, plural, share
 from .settings import METHOD, BaselineSettings, settings_of
 
 LOG: Final = "baseline.jsonl"
@@ -229,7 +229,7 @@ def point_line(point: EvaluationPoint) -> str:
     """An evaluation in words: the steps, success, reached goals, return."""
     return (
         f"at {point.steps:,} steps: success {share(point.success)}, goal reached {share(point.reached)}"
-        f", return {number(point.mean_return, digits=2)} over {counted(point.episodes, 'episode')}"
+        f", return {number(point.mean_return, digits=2)} over {plural(point.episodes, 'episode')}"
     )
 
 

@@ -19,7 +19,7 @@ from ..core.order_ids import episode_id
 from ..core.ports import Clock, has_success
 from ..core.provenance import Provenance
 from ..core.recording_file import save_recording, trajectory_key, trajectory_path
-from ..core.seeds import salted
+from ..core.seeds import salted_seed
 from ..core.values import Episode
 from ..core.version import __version__
 from ..domains import import_string, load, require_installed
@@ -230,7 +230,7 @@ def _play(
     task: MeasuredTask, act: Act, index: int, settings: BaselineSettings, kept: Path, *, stopped: Callable[[], bool],
 ) -> tuple[Episode, float, bool] | None:
     """One episode, its return, and whether the goal is reached at its end; None if it was stopped."""
-    seed = salted(settings.measure_seed + index, settings.salt)
+    seed = salted_seed(settings.measure_seed + index, settings.salt)
     played = play_episode(task, act, index=index, seed=seed, stopped=stopped)
     if played is None:
         return None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, cast
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.provenance import GIVEN, UNKNOWN, Provenance
 from ..core.values import JSON
 from ..domains import load as load_domain
@@ -163,7 +163,7 @@ def hyperparameters(given: Mapping[str, JSON]) -> Hyperparameters:
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
-            raise unknown("hyperparameter", name, known)
+            raise no_such("hyperparameter", name, known)
         if name == "hidden":
             found[name] = _layers(value)
         elif name in ("gamma", "tau", "learning_rate"):
@@ -210,7 +210,7 @@ def _reward(given: BaselineArguments, options: Mapping[str, JSON]) -> str:
 
         reward = given.reward or REWARDS[0]
         if reward not in REWARDS:
-            raise unknown("reward", reward, REWARDS)
+            raise no_such("reward", reward, REWARDS)
         return reward
     if not given.domain.startswith("gym:"):
         raise UsageError(

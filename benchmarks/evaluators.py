@@ -40,7 +40,7 @@ from ..core.examined import TOLERANCE, AttackCount
 from ..core.ports import Domain, Pool, RollTask, interpreter_of, shelf_of
 from ..core.provenance import GIVEN
 from ..core.recording_file import trajectory_key, trajectory_path
-from ..core.seeds import salted
+from ..core.seeds import salted_seed
 from ..core.values import (
     JSON,
     CandidateState,
@@ -64,7 +64,7 @@ FRESH: Final = 10           # evaluators of the offline writer
 ROUNDS: Final = 3
 BASELINE_EPISODES: Final = 3
 UNSEEN: Final = 2           # episodes of a known solution that no evaluator saw in its revision
-SEED: Final = salted(5, "5eed" * 8)
+SEED: Final = salted_seed(5, "5eed" * 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

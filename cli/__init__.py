@@ -152,13 +152,13 @@ def _of_system(error: BaseException) -> "MementoError | None":
 def _of_extra(error: BaseException) -> "MementoError | None":
     """The command that installs a package which this installation does without, or what hides one that it has."""
     from ..core.errors import UsageError, first_of
-    from ..core.extras import explain, shadowed
+    from ..core.extras import explain, shadow_words
     from ..core.text import one_line
 
     found = first_of(error, ImportError)
     if found is None:
         return None
-    hidden = shadowed(found)
+    hidden = shadow_words(found)
     return UsageError(f"{one_line(str(found), 200)}{hidden}") if hidden else explain(found)
 
 

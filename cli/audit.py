@@ -108,14 +108,14 @@ def _are_runs(names: list[str], runs: Path) -> bool:
 
 def _keep(names: list[str], runs: Path, folder: Path) -> None:
     from ..app.exploits import keep_exploits
-    from ..core.text import counted
+    from ..core.text import plural
     from ..memory.runs import find_run
     from .output import say
 
     if any(name.endswith(".json.xz") for name in names):
         raise UsageError("--keep takes the exploits of runs, and an archive holds none: name the runs")
     kept = keep_exploits([find_run(runs, name) for name in names], folder)
-    say(f"{counted(kept.added, 'exploit')} added to {folder}, {kept.known} known; --set exploits={folder} uses them")
+    say(f"{plural(kept.added, 'exploit')} added to {folder}, {kept.known} known; --set exploits={folder} uses them")
 
 
 def _compare(names: list[str], runs: Path, *, as_json: bool) -> None:

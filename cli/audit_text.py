@@ -12,7 +12,7 @@ from ..core.audits import HACK, SEARCH, Audit, AuditRow
 from ..core.errors import UsageError
 from ..core.files import replace_file
 from ..core.provenance import GIVEN
-from ..core.text import DASH, counted, number, one_line
+from ..core.text import DASH, number, one_line, plural
 from ..core.values import JSON
 from ..domains import load as load_domain
 from ..tui.words import tests_words
@@ -25,14 +25,14 @@ def describe(audit: Audit, commands: Sequence[str]) -> str:
     """The counts by kind, the worst programs, and the commands that film them."""
     lines = [
         f"audit of the evaluator {audit.evaluator_name} in {audit.domain}:"
-        f" {counted(audit.total.programs, 'program')}, {counted(audit.episodes, 'episode')} each, seed {audit.seed}",
+        f" {plural(audit.total.programs, 'program')}, {plural(audit.episodes, 'episode')} each, seed {audit.seed}",
         "",
         f"{'kind':<16} {'programs':>8} {'failed':>7} {'S = 0':>6} {f'F >= {HACK:g}':>9} {'share':>7} {'highest F':>10}",
         *(_row(row) for row in audit.rows),
         _row(audit.total),
     ]
     if audit.evaluator_faults:
-        lines += ["", f"The evaluator failed on {counted(audit.evaluator_faults, 'episode')}, which count as F = 0."]
+        lines += ["", f"The evaluator failed on {plural(audit.evaluator_faults, 'episode')}, which count as F = 0."]
     if audit.worst:
         lines += ["", "the highest F with S = 0:"]
         lines += [
@@ -52,7 +52,7 @@ def describe_validity(found: "Sequence[Validity]") -> str:
 
 
 def _validity(found: "Validity") -> Iterator[str]:
-    yield f"{found.run}: {found.evaluator} over {counted(found.candidates, 'candidate')}, p_0 among them"
+    yield f"{found.run}: {found.evaluator} over {plural(found.candidates, 'candidate')}, p_0 among them"
     interval = "" if found.low is None else f", 95 % {number(found.low, digits=2)} to {number(found.high, digits=2)}"
     known = "not defined, since F or S does not vary" if found.rho is None else number(found.rho, digits=2) + interval
     yield f"  Spearman's rho of F and S: {known}"
@@ -61,7 +61,7 @@ def _validity(found: "Validity") -> Iterator[str]:
     else:
         yield (
             f"  mislead gap: F {number(found.gap)} with S = 0, by {one_line(found.misleading, 60)};"
-            f" {counted(found.unsuccessful, 'candidate')} never succeeded"
+            f" {plural(found.unsuccessful, 'candidate')} never succeeded"
         )
     if found.tests is not None:
         yield f"  tests: {tests_words(found.tests)}"

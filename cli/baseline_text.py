@@ -15,7 +15,7 @@ from ..baselines.log import (
     point_line,
     result_of,
 )
-from ..core.text import counted, number, share
+from ..core.text import number, plural, share
 
 _LIVE: Final = {STOPPED: "training", UNMEASURED: "being measured"}      # while a process works on it
 
@@ -41,7 +41,7 @@ def describe_baseline(record: BaselineRecord, *, where: str | None = None, live:
     lines += [
         f"  measured         success {share(found['success_rate'])}, goal reached {share(found['goal_reached_rate'])}"
         f", return {number(found['return_mean'], digits=2)}, fitness {number(found['fitness'])}"
-        f" over {counted(len(found['per_episode']), 'episode')}",
+        f" over {plural(len(found['per_episode']), 'episode')}",
         f"  the same ones    memento evaluate --seed {found['measure_seed']} --salt {found['salt']}",
     ]
     return "\n".join(lines)
@@ -52,12 +52,12 @@ def _points(evaluations: Sequence[EvaluationPoint]) -> str:
     last = evaluations[-1]
     best = max(reversed(evaluations), key=lambda each: (each.success or 0.0, each.reached, each.mean_return))
     better = "" if best is last else f"; the best {point_line(best)}"
-    return f"{point_line(last)}{better}; {counted(len(evaluations), 'evaluation')} in all"
+    return f"{point_line(last)}{better}; {plural(len(evaluations), 'evaluation')} in all"
 
 
 def _what_is_left(record: BaselineRecord, found: Mapping[str, Any], where: str, *, live: bool) -> str:
     """What a run without a measure still needs."""
-    episodes = counted(found["planned_episodes"], "unseen episode")
+    episodes = plural(found["planned_episodes"], "unseen episode")
     if live:
         return f"the {episodes} are played after the last step"
     if found["status"] == UNMEASURED:
@@ -75,5 +75,5 @@ def in_short(record: BaselineRecord, *, live: bool = False) -> str:
     reward = "" if found["reward"] == "own" else f", {found['reward']} reward"
     return (
         f"{found['method']} on {found['task']}{reward}, seed {found['seed']}, {status} at"
-        f" {found['steps']:,} of {found['planned_steps']:,} steps in {counted(found['environments'], 'environment')}"
+        f" {found['steps']:,} of {found['planned_steps']:,} steps in {plural(found['environments'], 'environment')}"
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from . import flags
 from .output import print_json, print_text
 
@@ -36,7 +36,7 @@ def measure(name: str) -> "Mapping[str, JSON]":
     from importlib.util import find_spec
 
     if name not in BENCHMARKS:
-        raise unknown("benchmark", name, BENCHMARKS)
+        raise no_such("benchmark", name, BENCHMARKS)
     package = f"{__package__.rpartition('.')[0]}.benchmarks"
     if find_spec(package) is None:
         raise UsageError("benchmarks are not part of the installed package: run memento bench in a source checkout")

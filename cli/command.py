@@ -12,7 +12,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 
 CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -43,7 +43,7 @@ class CommandGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of this name. Raises UsageError with the nearest names."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
-            raise unknown("command", args[0], self.commands)
+            raise no_such("command", args[0], self.commands)
         return super().resolve_command(ctx, args)
 
 
@@ -64,7 +64,7 @@ def usage_error(error: typer.TyperException) -> UsageError:
 def _unknown_option(given: str, ctx: Any) -> UsageError:
     known = [name for each in ctx.command.get_params(ctx) if isinstance(each, TyperOption) for name in each.opts]
     if get_close_matches(given, known):
-        return unknown("option", given, known)
+        return no_such("option", given, known)
     return UsageError(f"unknown option {given!r}: {ctx.command_path} --help lists the options")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from ..core.errors import RunRefused, UsageError
-from ..core.text import counted, duration, number, printable
+from ..core.text import duration, number, plural, printable
 from ..core.values import JSON
 from ..domains import require_installed
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort
@@ -84,7 +84,7 @@ class ComparisonDisplay:
     def _say_plan(self, progress: Progress, effort: Effort) -> None:
         comparing = self._results.comparing
         done = sum(phase is Phase.DONE for phase in progress.phases.values())
-        self._say(f"comparison {self._planned.folder.path}: {counted(len(comparing.jobs), 'run')}, "
+        self._say(f"comparison {self._planned.folder.path}: {plural(len(comparing.jobs), 'run')}, "
                   f"{done} of {len(comparing.units)} steps are done, {len(comparing.units) - done} to do; "
                   f"at most {effort.jobs} at once")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ..core.errors import MementoError, unknown
+from ..core.errors import MementoError, no_such
 from . import command
 from .output import print_text
 
@@ -77,5 +77,5 @@ def completion(shell: Shell) -> None:
     from typer.completion import get_completion_script
 
     if shell not in command.SHELLS:
-        raise unknown("shell", shell, command.SHELLS)
+        raise no_such("shell", shell, command.SHELLS)
     print_text(get_completion_script(prog_name="memento", complete_var=VARIABLE, shell=shell))

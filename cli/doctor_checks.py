@@ -17,7 +17,7 @@ from ..app.cluster import Surveyed, survey
 from ..core.extras import EXTRAS, install_command, is_installed, missing_modules
 from ..core.version import __version__
 from ..domains.kitchen.unity import build as unity
-from ..models.spec import KEY_VARIABLES
+from ..models.providers import KEY_VARIABLES
 from ..runtime.rollouts import sandbox
 from ..settings import usable_cpus
 
@@ -244,7 +244,7 @@ def _pictures() -> Iterator[Finding]:
 
 
 def _models() -> Iterator[Finding]:
-    for variable in sorted({*KEY_VARIABLES.values(), *_further_keys()}):
+    for variable in sorted({*KEY_VARIABLES, *_further_keys()}):
         is_set = bool(os.environ.get(variable, "").strip())
         yield Finding(topic="keys of language models (the offline model needs none)", name=variable,
                       state="ok" if is_set else "absent", words="set" if is_set else "not set")

@@ -13,10 +13,10 @@ from typing import Final
 from ..app import rendering
 from ..app.picture_files import moments, pace, save_film, save_sheet
 from ..app.rendering import WantedEpisode
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.ports import Renderer
 from ..core.recording import Recording
-from ..core.seeds import UNSALTED, salted
+from ..core.seeds import UNSALTED, salted_seed
 from ..core.values import JSON
 from ..memory.runs import find_run
 from ..runtime.pictures import Captioned
@@ -43,7 +43,7 @@ class EpisodeChoice:
     @property
     def seed(self) -> int | None:
         """The seed of a new episode; None for one of the candidate's own."""
-        return None if self.given is None else salted(self.given, self.salt)
+        return None if self.given is None else salted_seed(self.given, self.salt)
 
     def check(self) -> None:
         """Raise UsageError for a negative number, a salt that is none, or one without a seed."""
@@ -91,7 +91,7 @@ def draw(wanted: WantedEpisode, look: Look) -> dict[str, JSON]:
     """Draw an episode; returns the object for `--json`. Raises UsageError, where possible before a rollout."""
     renderer = rendering.renderer_of(wanted)
     if look.camera is not None and look.camera not in renderer.cameras:
-        raise unknown("camera", look.camera, renderer.cameras)
+        raise no_such("camera", look.camera, renderer.cameras)
     renderer.require()
     found = asyncio.run(rendering.fetch(wanted))
     say(f"{wanted.title}, episode {wanted.index}: {found.source}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..core.text import aligned, counted, number, one_line, signed
+from ..core.text import number, one_line, plural, signed_number, text_table
 from . import flags
 from .output import print_json_line, print_text, say
 
@@ -59,7 +59,7 @@ def gallery(
         _show(chosen[0])
     else:
         head = ("name", "task", "published", "held out", "changed physics", "replies")
-        print_text(aligned([head, *map(_row, chosen)]))
+        print_text(text_table([head, *map(_row, chosen)]))
 
 
 def _row(entry: "GalleryProgram") -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def _show(entry: "GalleryProgram") -> None:
     from ..domains.gallery import PREFIX
 
     print_text(f"{entry.title}\n{entry.domain}\n")
-    print_text(aligned([
+    print_text(text_table([
         ("conditions", "episodes", "return [95 %]", "success [95 %]"),
         *((each.conditions, str(each.episodes), _part(each.returned, 1.0), _part(each.success, 100.0, " %"))
           for each in entry.measured),
@@ -117,9 +117,9 @@ def _lineage(entry: "GalleryProgram") -> str:
         gain = gain_of(step, entry.lineage)
         rows.append((
             step.id, ", ".join(step.parents) or "-", number(step.fitness),
-            "-" if gain is None else signed(gain, digits=3), one_line(step.summary, SUMMARY),
+            "-" if gain is None else signed_number(gain, digits=3), one_line(step.summary, SUMMARY),
         ))
-    return aligned(rows)
+    return text_table(rows)
 
 
 def _part(values: tuple[float, float, float] | None, scale: float, unit: str = "") -> str:
@@ -134,7 +134,7 @@ def _holds(
 ) -> bool:
     """Repeat the first episodes of a figure; whether each ends as it did."""
     count = min(episodes, len(recorded.first))
-    say(f"{entry.name}: {counted(count, 'episode')} of {entry.domain}, {recorded.conditions}")
+    say(f"{entry.name}: {plural(count, 'episode')} of {entry.domain}, {recorded.conditions}")
     found = _evaluation(entry, recorded, count, workers)
     pairs = [*zip(recorded.first, map(_value, found.per_episode), strict=False)]
     changed = sum(not math.isclose(was, now, rel_tol=1e-4, abs_tol=1e-9) for was, now in pairs)
@@ -142,7 +142,7 @@ def _holds(
         line = {"name": entry.name, "conditions": recorded.conditions, "holds": not changed}
         print_json_line(json.dumps({**line, "found": json.loads(found.line())}))
     else:
-        verdict = f"{changed} of {count} differ" if changed else f"{counted(count, 'episode')} as recorded"
+        verdict = f"{changed} of {count} differ" if changed else f"{plural(count, 'episode')} as recorded"
         mean, before = (fsum(values) / count for values in zip(*[(now, was) for was, now in pairs], strict=True))
         print_text(f"{entry.name}, {recorded.conditions}: {verdict}; mean {mean:,.4g}, recorded {before:,.4g}")
     return not changed

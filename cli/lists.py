@@ -1,7 +1,7 @@
 """`memento domains`, `memento methods`, `memento settings` and `memento models`: what can be chosen."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import typer
@@ -83,14 +83,6 @@ def settings(name: Setting = None) -> None:
 
 MODELS_EXAMPLE: Final = "memento models"
 
-WITHOUT_KEY: Final[Mapping[str, str]] = {
-    "ask": "a person or another program, as a judge only: --judge ask, then memento vote RUN",
-    "offline": "the embedded mutator: no language model, no network (the default)",
-    "compatible": "any server with OpenAI's chat completions, such as compatible:ollama@http://localhost:11434/v1#qwen3",
-    "command": "a program that reads the prompt and writes the answer, with your rights, such as command:./ask.sh",
-}
-
-
 Check = Annotated[
     str | None,
     typer.Option("--check", metavar="MODEL", help="Ask this model two small questions, and say what it can.",
@@ -100,12 +92,12 @@ Check = Annotated[
 
 def models(check: Check = None) -> None:
     """List the ways to name a language model, or check one: is it reachable, and what can it do?"""
-    from ..models.spec import FORMS
+    from ..models.providers import PROVIDERS
 
     if check is not None:
         _check(check)
         return
-    print_table([(form, WITHOUT_KEY.get(scheme) or _key(scheme)) for scheme, form in FORMS.items()])
+    print_table([(each.form, each.words or _key(each.key_variable or "")) for each in PROVIDERS.values()])
 
 
 def _check(name: str) -> None:
@@ -118,10 +110,7 @@ def _check(name: str) -> None:
         print_table([(f"  {what}", words) for what, words in found.words()])
 
 
-def _key(scheme: str) -> str:
+def _key(variable: str) -> str:
     """The variable of the API key and whether it is set, never its value."""
-    from ..models.spec import KEY_VARIABLES
-
-    variable = KEY_VARIABLES[scheme]
     state = "set" if os.environ.get(variable, "").strip() else "not set"
     return f"needs the key in {variable}, which is {state}"

@@ -17,7 +17,7 @@ from ..core.errors import SearchError, UsageError
 from ..core.methods import candidates_expected
 from ..core.order_ids import initial
 from ..core.provenance import GIVEN
-from ..core.text import cost, counted, duration
+from ..core.text import cost, duration, plural
 from ..core.values import JSON
 from ..evidence.plan import list_jobs
 from ..memory.lookup import find
@@ -198,7 +198,7 @@ def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) 
     for what, runs, found in (*parts, ("total", len(every), None)):
         calls, _, _, *sums = _sums(together(what, every if found is None else [found.total] * runs))
         rows.append((what, str(runs), calls, *sums))
-    lines = [f"{name}: {counted(len(every), 'run')} to do; nothing was spent", "", *_columns(rows), ""]
+    lines = [f"{name}: {plural(len(every), 'run')} to do; nothing was spent", "", *_columns(rows), ""]
     if any(total.cost_usd is None for total in every):
         lines.append(NO_PRICE)
     lines += _expected_of_all(parts)
@@ -216,7 +216,7 @@ def _expected_of_all(parts: Sequence[tuple[str, int, "Estimate"]]) -> Iterator[s
     paid = [usd for usd in costs if usd is not None]
     usd = sum(paid) if len(paid) == len(costs) else None
     line = (
-        f"expected: {counted(sum(runs * each.calls for runs, each in known), 'call')},"
+        f"expected: {plural(sum(runs * each.calls for runs, each in known), 'call')},"
         f" {_short(sum(runs * each.input_tokens for runs, each in known))} tokens in,"
         f" {_short(sum(runs * each.output_tokens for runs, each in known))} out, {cost(usd)}; as in past runs with the"
         " same models"
@@ -291,14 +291,14 @@ def _time(found: "Estimate") -> str:
     sizes = sorted(each.candidates for each in times)
     most = "–".join(dict.fromkeys(map(str, (sizes[0], sizes[-1]))))
     here = candidates_expected(found.settings.as_json())
-    return f"time: {counted(len(times), 'past run')} of this task took {took}, with {most} candidates; here {here}"
+    return f"time: {plural(len(times), 'past run')} of this task took {took}, with {most} candidates; here {here}"
 
 
 def _expectation(found: "Expected") -> str:
     task = "this task" if found.same_task else "other tasks"
     return (
-        f"expected: {counted(found.calls, 'call')}, {_short(found.input_tokens)} tokens in,"
-        f" {_short(found.output_tokens)} out, {cost(found.cost_usd)}; as in {counted(found.runs, 'past run')} of"
+        f"expected: {plural(found.calls, 'call')}, {_short(found.input_tokens)} tokens in,"
+        f" {_short(found.output_tokens)} out, {cost(found.cost_usd)}; as in {plural(found.runs, 'past run')} of"
         f" {task} with the same models"
     )
 

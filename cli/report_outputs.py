@@ -7,7 +7,7 @@ from pathlib import Path
 from ..app.api.reporting import Pictures, write_page
 from ..core.errors import UsageError
 from ..core.extras import install_command
-from ..core.text import counted
+from ..core.text import plural
 from ..evidence.archive import SUFFIX, write_archive
 from ..evidence.export import write_csv
 from ..evidence.loading import Evidence
@@ -39,17 +39,17 @@ class Outputs:
 
     def write(self, evidence: Evidence, pictures: Pictures, *, given: Sequence[str]) -> None:
         """Write the files and print their names; `given` are the names on the command line. Raises UsageError."""
-        runs = counted(len(evidence.records) + len(evidence.baselines), "run")
+        runs = plural(len(evidence.records) + len(evidence.baselines), "run")
         if self.archive is not None:
             size = write_archive(evidence, pictures.by_run, self.archive)
             say(f"{runs} in {size / 1e3:,.0f} kB: {self.archive}")
         if self.csv is not None:
             written = write_csv(evidence, self.csv)
-            say(f"{counted(len(written), 'file')} with the rows are in {self.csv}")
+            say(f"{plural(len(written), 'file')} with the rows are in {self.csv}")
         if self.figures is not None:
             figures, tables = list_parts(evidence)
             write_parts(figures, tables, self.figures)
-            say(f"{counted(len(figures), 'figure')} and {counted(len(tables), 'table')} are in {self.figures}")
+            say(f"{plural(len(figures), 'figure')} and {plural(len(tables), 'table')} are in {self.figures}")
             if figures and not can_write_pdf():
                 say(f"figures as PDF need svglib: {install_command('plots')}")
         if self.page is not None:

@@ -10,7 +10,7 @@ from ..app.cell import CellResult, CellTrial
 from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
 from ..core import text
 from ..core.operators import OPERATORS
-from ..core.text import aligned, both, cost, counted, duration, interval_words, one_line, signed
+from ..core.text import both, cost, duration, interval_words, one_line, plural, signed_number, text_table
 from ..core.values import JSON, Operator
 from ..memory.card import luck_words
 from ..memory.quality import IN_SEARCH, on_episodes
@@ -24,16 +24,16 @@ share = partial(text.share, unknown="?")
 def describe_run(result: RunResult) -> str:
     """The result of a run, the most important first."""
     lines = [
-        f"{result.run}: {result.status} after {counted(result.generations, 'generation')}, {duration(result.wall_s)}",
+        f"{result.run}: {result.status} after {plural(result.generations, 'generation')}, {duration(result.wall_s)}",
         f"  elite            {result.elite or 'none'}",
         f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
         f"   under the run's own evaluator{_fresh(result)}",
         f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
         f"   under the reference evaluator{_final_measure(result)}",
         *_luck(result),
-        f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
+        f"  candidates       {result.candidates}, over {plural(result.episodes_run, 'episode')}"
         f" ({result.episodes_saved} saved)",
-        f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
+        f"  model            {result.model}: {plural(result.model_calls, 'call')}, {plural(result.tokens, 'token')},"
         f" {cost(result.cost_usd)}",
         f"  isolation        {isolation(result.sandbox).removeprefix('isolation: ')}",
     ]
@@ -103,9 +103,9 @@ def _means(result: EvaluateResult) -> list[str]:
         )
     words.append(f"fitness {number(result.fitness)}{interval_words(result.fitness_interval)}")
     failed = [] if result.failures is None else [f"{result.failures} without success"]
-    failed.append(counted(result.faults, "fault"))
+    failed.append(plural(result.faults, "fault"))
     return [
-        f"{', '.join(words)} over {counted(result.episodes, 'episode')}; {', '.join(failed)};"
+        f"{', '.join(words)} over {plural(result.episodes, 'episode')}; {', '.join(failed)};"
         f" {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     ]
 
@@ -122,7 +122,7 @@ def _said(episode: EpisodeResult) -> list[str]:
     """The stages of an episode, its report and what it printed; of a failed one `_failure` shows that."""
     lines = []
     if episode.stages:
-        stages = ", ".join(f"{one_line(each.name, 60)} {counted(each.steps, 'step')}" for each in episode.stages)
+        stages = ", ".join(f"{one_line(each.name, 60)} {plural(each.steps, 'step')}" for each in episode.stages)
         lines.append(f"       stages: {stages}")
     if episode.report:
         report = ", ".join(f"{one_line(name, 60)} {_value(value)}" for name, value in episode.report.items())
@@ -146,9 +146,9 @@ def describe_ranking(result: RankResult) -> str:
     rows += [_ranking_row(row, _headings(result)) for row in result.programs]
     evaluator = {"reference": "the reference evaluator", "evolve": "the run's evolved evaluator"}
     lines = [
-        f"{result.run}: {counted(len(result.programs), 'program')} on {counted(result.episodes, 'fresh episode')},"
+        f"{result.run}: {plural(len(result.programs), 'program')} on {plural(result.episodes, 'fresh episode')},"
         f" by F under {evaluator.get(result.evaluator, result.evaluator)}",
-        *aligned(rows).split("\n"),
+        *text_table(rows).split("\n"),
         "* what the run returned. [95 % intervals]: t for means, Wilson for shares. Differences of F are paired;",
         "unclear: the interval holds 0, or the sign-flip test does not exclude 0 at 5 % (all programs together)",
     ]
@@ -178,7 +178,7 @@ def _ranking_row(row: RankRow, headings: Sequence[str]) -> tuple[str, ...]:
         "return": f"{number(row.return_mean, digits=1)}{interval_words(row.return_interval, digits=1)}",
     }
     against = "" if row.difference is None else (
-        f"{signed(row.difference, digits=3)}{interval_words(row.difference_interval)}"
+        f"{signed_number(row.difference, digits=3)}{interval_words(row.difference_interval)}"
         + (" unclear" if not row.distinguishable else " better" if row.difference > 0 else " worse")
     )
     operator = "p_0" if row.initial else OPERATORS[Operator(row.operator)].short
@@ -241,7 +241,7 @@ def describe_trials(result: CellResult) -> str:
     lines = [f"{result.policy} in the cell {result.cell}"]
     lines += [f"  {place:>3}  {_line(trial)}" for place, trial in enumerate(result.trials, start=1)]
     succeeded = sum(trial.success for trial in result.trials)
-    lines.append(f"{succeeded} of {counted(len(result.trials), 'trial')} succeeded")
+    lines.append(f"{succeeded} of {plural(len(result.trials), 'trial')} succeeded")
     lines.append(f"the same trials again: --seed {result.seed} --salt {result.salt}")
     lines.append(isolation(result.sandbox))
     return "\n".join(lines)

@@ -10,9 +10,9 @@ from ..core.programs.line_diff import diff_lines
 from ..core.programs.marks import never_ran
 from ..core.text import (
     cost,
-    counted,
     number,
     one_line,
+    plural,
     printable,
     printable_line,
     success_and_return,
@@ -112,7 +112,7 @@ def _head(record: Record) -> list[str]:
 def _policy(policy: Policy) -> list[str]:
     parents = f" of {' and '.join(policy.parents)}" if policy.parents else ""
     lines = ["the initial policy p_0" if policy.generation == 0 else f"{policy.operator}{parents}", *_said(policy)]
-    rolled = counted(policy.rolled, "episode")
+    rolled = plural(policy.rolled, "episode")
     if policy.gate is not None and not is_stopped(policy.fault):
         lines.append(gate_words(policy.gate))
     if policy.fault is not None and is_stopped(policy.fault):
@@ -126,7 +126,7 @@ def _policy(policy: Policy) -> list[str]:
         by = version_words(policy.version)
         lines.append(f"F {number(policy.fitness, unknown=UNKNOWN)}{by}{also}, {rolled} run")
         if policy.seen is not None:
-            on = counted(policy.seen.episodes, "fresh episode")
+            on = plural(policy.seen.episodes, "fresh episode")
             lines.append(f"F {number(policy.seen.fitness)} on {on}, on which it met other programs")
     times = times_of_all(episode for episode, _ in policy.episodes if episode is not None)
     if times is not None:
@@ -154,7 +154,7 @@ def _idle_code(policy: Policy) -> list[str]:
         return []
     named = [f"{place.function}{f' ({place.branch})' if place.branch else ''}" for place in idle[:PLACES]]
     more = f" and {len(idle) - PLACES} more" if len(idle) > PLACES else ""
-    return [f"never ran in {counted(len(masks), 'episode')}: {', '.join(named)}{more}"]
+    return [f"never ran in {plural(len(masks), 'episode')}: {', '.join(named)}{more}"]
 
 
 def _evaluator(evaluator: Evaluator) -> list[str]:
@@ -169,7 +169,7 @@ def _evaluator(evaluator: Evaluator) -> list[str]:
         lines += test_lines(evaluator.examination.tests)
     votes = [vote for vote in evaluator.votes if vote.choice == evaluator.slot]
     if evaluator.votes:
-        of = counted(len(evaluator.votes), "vote")
+        of = plural(len(evaluator.votes), "vote")
         lines.append(f"{len(votes)} of {of} in generation {evaluator.generation}")
     lines += [f"chosen in generation {fact.generation}{'; frozen as E*' if fact.final else ''}"
               for fact in evaluator.chosen]
@@ -222,7 +222,7 @@ def _turns(record: Record) -> Iterator[str]:
 def _looks(record: Record) -> Iterator[str]:
     """What a critic said about its episodes, and the pictures that it saw."""
     for fact in record.looks:
-        seen = "" if fact.sheet is None else f", {counted(len(fact.sheet.frames), 'frame')} in sheets/{fact.sheet.file}"
+        seen = "" if fact.sheet is None else f", {plural(len(fact.sheet.frames), 'frame')} in sheets/{fact.sheet.file}"
         yield f"critic on episode {fact.episode}{seen}"
         yield f"  {one_line(fact.words or fact.problem or 'the pictures went to the writers', CRITIQUE)}"
 

@@ -10,9 +10,9 @@ from ..core.errors import StoreError, UsageError
 from ..core.events import RunResumed, RunStarted
 from ..core.methods import CALIBRATE
 from ..core.ports import Calibrating
-from ..core.programs.calibration import Bounds, calibrated, progress_of
+from ..core.programs.calibration import Bounds, constants_to_calibrate, progress_of
 from ..core.programs.constants import literal
-from ..core.text import aligned, number, one_line, version_words
+from ..core.text import number, one_line, text_table, version_words
 from ..core.values import JSON, Program
 from ..domains import is_ours
 from ..domains import load as load_domain
@@ -56,12 +56,12 @@ def describe_calibration(records: Sequence[Record], bounds: Bounds, *, elite: st
         ))
     yield ""
     yield f"calibration: the constants of each step, * the result{more}"
-    yield from aligned(rows).split("\n")
+    yield from text_table(rows).split("\n")
 
 
 def _values(program: Program, bounds: Bounds) -> dict[str, str]:
     try:
-        return {each.name: literal(each, each.value) for each in calibrated(program, bounds)}
+        return {each.name: literal(each, each.value) for each in constants_to_calibrate(program, bounds)}
     except UsageError:
         return {}
 

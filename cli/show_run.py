@@ -11,10 +11,10 @@ from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import (
     cost,
-    counted,
     duration,
     number,
     one_line,
+    plural,
     printable_line,
     share,
     success_and_return,
@@ -76,11 +76,11 @@ def describe_run(
 
 def _settings(status: RunStatus, width: int) -> Iterator[str]:
     words = status.settings
-    at_once = f"on {counted(len(status.nodes), 'node')}" if status.nodes else f"{words.get('workers')} at once"
+    at_once = f"on {plural(len(status.nodes), 'node')}" if status.nodes else f"{words.get('workers')} at once"
     yield _row(
         "settings", f"preset {words.get('preset')}, seed {words.get('seed')}, {at_once}, model {words.get('model')}"
     )
-    branches = ", ".join(counted(each.slots, each.short) for each in branches_of(words) if each.slots)
+    branches = ", ".join(plural(each.slots, each.short) for each in branches_of(words) if each.slots)
     episodes = _many(words.get("n_roll"), "episode")
     where = of_islands(words)
     yield _row("", f"{_many(words.get('generations'), 'generation')} of {branches}{where}; {episodes} each")
@@ -129,7 +129,7 @@ def _judges(pools: Sequence[EvaluatorPool]) -> Iterator[str]:
         return
     votes, agreed = sum(each.votes for each in judges), sum(each.agreed for each in judges)
     chance = sum(each.chance for each in judges)
-    yield f"{among}; {agreed} of {counted(votes, 'vote')} as the tests ({share(chance / votes)} by chance)"
+    yield f"{among}; {agreed} of {plural(votes, 'vote')} as the tests ({share(chance / votes)} by chance)"
     worse = [f"{judge.seat} ({judge.agreed} of {judge.votes})" for judge in judges if judge.below_chance]
     if worse:
         yield f"worse than chance: judge {', '.join(worse)}"
@@ -149,7 +149,7 @@ def _pool(pool: EvaluatorPool, given: object) -> str:
     if not pool.votes:
         return head
     tally = [entry for entry in pool.entries if entry.votes]
-    votes = ", ".join(f"{counted(entry.votes, 'vote')} for #{entry.candidate.slot}" for entry in tally)
+    votes = ", ".join(f"{plural(entry.votes, 'vote')} for #{entry.candidate.slot}" for entry in tally)
     first = sum(entry.votes == max(each.votes for each in tally) for entry in tally) if tally else 0
     return f"{head}{_tests_words(pool)}; {votes}{' (tie)' if first > 1 else ''}{_abstentions(pool)}"
 
@@ -180,7 +180,7 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
             yield _row("", "…")
             before = None
         gain = gain_of(elite, before, [elite.generation] if row.joined else ())
-        note = f"+{counted(row.joined, 'start')}" if row.joined else version_words(elite.version).strip()
+        note = f"+{plural(row.joined, 'start')}" if row.joined else version_words(elite.version).strip()
         gained = f"{gain:+.3f}" if gain is not None else note if before else ""
         branches = {branch.operator: branch for branch in row.branches}
         cells = "".join(_cell(row, branches.get(each)) for each in operators)
@@ -244,7 +244,7 @@ def _final_measure(status: RunStatus) -> Iterator[str]:
     if final is None:
         return
     measured = f"F {_number(final.initial_fitness)} -> {_number(final.elite_fitness)}{final_words(final)}"
-    of = f"({counted(final.episodes, 'episode')}, p_0 -> elite)"
+    of = f"({plural(final.episodes, 'episode')}, p_0 -> elite)"
     if final.elite_return is None:
         yield _row("held-out", f"{measured}   {of}")
     else:       # with a return it is too long for one line of a small terminal
@@ -292,7 +292,7 @@ def _effort(status: RunStatus, card: Card) -> Iterator[str]:
     yield _row(
         "episodes",
         f"{status.episodes} run{_practice(status)}, {status.episodes_saved} saved{_duplicates(status)};"
-        f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
+        f" {plural(status.candidates, 'candidate')}, {status.failed} failed",
     )
     if card.episodes:
         yield _row("", purposes_words(card))
@@ -303,16 +303,16 @@ def _effort(status: RunStatus, card: Card) -> Iterator[str]:
     yield from _search_effort(status)
     total_tokens = token_count(spent.total.tokens, spent.total.cached_tokens)
     yield _row(
-        "models", f"{counted(spent.total.calls, 'call')}, {total_tokens}, {cost(spent.total.cost_usd)}"
+        "models", f"{plural(spent.total.calls, 'call')}, {total_tokens}, {cost(spent.total.cost_usd)}"
     )
     yield from _speculation(status)
     if len(spent.by_role) > 1 and spent.total.tokens:
-        roles = [f"{role} {counted(each.calls, 'call')}, {cost(each.cost_usd)}" for role, each in spent.by_role.items()]
+        roles = [f"{role} {plural(each.calls, 'call')}, {cost(each.cost_usd)}" for role, each in spent.by_role.items()]
         yield _row("", "; ".join(roles))
     if status.hints:
         yield _row("hints", f"{status.hints} from the person who runs it")
     if status.critiques:
-        yield _row("critic", f"said something about {counted(status.critiques, 'episode')}")
+        yield _row("critic", f"said something about {plural(status.critiques, 'episode')}")
     begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(status.began or 0.0))
     yield _row("time", f"{duration(status.active_s)} of work since {begun}")
 
@@ -325,12 +325,12 @@ def _spent_time(status: RunStatus, slots: Slots) -> str:
     workers = status.number("workers")
     if slots.rollout_s >= 1.0 and workers and status.active_s:
         used = share(min(1.0, slots.rollout_s / (workers * status.active_s)))
-        words.append(f"rollouts took {duration(slots.rollout_s)}, {used} of the time of {counted(workers, 'worker')}")
+        words.append(f"rollouts took {duration(slots.rollout_s)}, {used} of the time of {plural(workers, 'worker')}")
         start_s = start_up_s(slots, workers)
         words += [f"{duration(start_s)} of it to start simulators"] if start_s >= 1.0 else []
     if status.ahead_s:
         words.append(
-            f"idle workers rolled {counted(status.ahead, 'episode')} out ahead in {duration(status.ahead_s)}, "
+            f"idle workers rolled {plural(status.ahead, 'episode')} out ahead in {duration(status.ahead_s)}, "
             f"{status.ahead_used} were used, {duration(status.ahead_unused_s)} were for nothing"
         )
     return "; ".join(words)
@@ -342,10 +342,10 @@ def _search_effort(status: RunStatus) -> Iterator[str]:
     if limit:
         yield _row("", f"{status.search_episodes:,} of the {limit:,} that the search may run")
     if status.confirmations:
-        each = counted(status.number("confirm_episodes"), "fresh episode")
+        each = plural(status.number("confirm_episodes"), "fresh episode")
         won = status.confirmations - status.refuted
         yield _row(
-            "challenges", f"{won} of {counted(status.confirmations, 'challenger')} became the elite, on at most {each}"
+            "challenges", f"{won} of {plural(status.confirmations, 'challenger')} became the elite, on at most {each}"
         )
     if status.chosen is not None:
         yield _row("choice", choice_words(status.chosen))
@@ -357,8 +357,8 @@ def _gate(status: RunStatus, slots: Slots) -> Iterator[str]:
     if report is not None:
         yield _row(
             "gate",
-            f"{report.stopped} of {counted(report.tried, 'candidate')} stopped, {report.audited} checked;"
-            f" {counted(status.gate_episodes, 'episode')} on the twin",
+            f"{report.stopped} of {plural(report.tried, 'candidate')} stopped, {report.audited} checked;"
+            f" {plural(status.gate_episodes, 'episode')} on the twin",
         )
         yield _row("", gate_report_words(report))
 
@@ -372,15 +372,15 @@ def _duplicates(status: RunStatus) -> str:
     """The number of episodes saved by duplicate programs."""
     if not status.duplicates:
         return ""
-    return f" ({status.saved_by_duplicates} by {counted(status.duplicates, 'duplicate')})"
+    return f" ({status.saved_by_duplicates} by {plural(status.duplicates, 'duplicate')})"
 
 
 def _speculation(status: RunStatus) -> Iterator[str]:
     """The outcomes of speculative climbs."""
     if status.speculative:
         lost = len(status.spending.withdrawn)
-        unknown = f"; {counted(lost, 'call')} withdrawn, of unknown cost" if lost else ""
-        yield _row("", f"{counted(status.speculative, 'speculative climb')}, {status.speculative_kept} kept{unknown}")
+        unknown = f"; {plural(lost, 'call')} withdrawn, of unknown cost" if lost else ""
+        yield _row("", f"{plural(status.speculative, 'speculative climb')}, {status.speculative_kept} kept{unknown}")
 
 
 def _pace(slots: Slots) -> Iterator[str]:
@@ -394,7 +394,7 @@ def _pace(slots: Slots) -> Iterator[str]:
     slow = slow_candidates(slots)
     if slow.each_s:
         named = ", ".join(f"{name} {each_s:.2g} s" for name, each_s in [*slow.each_s.items()][:SLOW_SHOWN])
-        count = counted(len(slow.each_s), "slow candidate")
+        count = plural(len(slow.each_s), "slow candidate")
         yield _row("slow", f"{count} took {share(slow.share)} of the policies' CPU time; an episode takes")
         yield _row("", f"{named}; candidates mostly {slow.usual_s:.2g} s")
 
@@ -420,7 +420,7 @@ def _onward(folder: Path, status: RunStatus, state: str, *, live: bool) -> Itera
 
 
 def _many(value: object, word: str) -> str:
-    return counted(value, word) if isinstance(value, int) else f"? {word}s"
+    return plural(value, word) if isinstance(value, int) else f"? {word}s"
 
 
 def _number(value: float | None) -> str:

@@ -15,7 +15,6 @@ from ..core.events import RunResumed, RunStarted
 from ..core.ports import Display
 from ..core.text import one_line
 from ..memory.store import RunStore
-from ..models.asked import NAME as ASK
 from ..models.spec import parse_specs
 from ..settings import Settings, settings_in
 from .flags import DisplayKind
@@ -105,7 +104,7 @@ def asks_here(settings: Settings | None) -> bool:
     """Whether a run with these settings puts its ballots before a person at this terminal."""
     if settings is None or settings.replay is not None or not at_terminal():
         return False
-    return any(spec.scheme == ASK for text in settings.judges for spec in parse_specs(text))
+    return any(spec.is_person for text in settings.judges for spec in parse_specs(text))
 
 
 def recorded_settings(folder: Path) -> Settings | None:

@@ -7,7 +7,7 @@ from ..app.what_if_figures import WhatIfResult
 from ..app.what_if_rows import ArmDifference, ArmRow, DrawRow, StateRow
 from ..core.intervals import ALPHA
 from ..core.operators import OPERATORS
-from ..core.text import aligned, cost, counted, interval_words, number, one_line, signed
+from ..core.text import cost, interval_words, number, one_line, plural, signed_number, text_table
 from ..core.values import Operator
 from ..settings.what_if import SHOWN
 
@@ -38,13 +38,13 @@ def _state(state: StateRow, *, draws: bool) -> list[str]:
     operator = OPERATORS[Operator(state.operator)].proposal
     head = (
         f"{Path(state.run).name} {state.candidate}, a {operator} of {state.parent} (F {number(state.parent_fitness)}"
-        f" on {counted(state.episodes, 'episode')})"
+        f" on {plural(state.episodes, 'episode')})"
     )
     if draws:
         rows = [("", "F", "gain", "same code as", "calls", "tokens", "summary"), _draw(state.recorded, "recorded")]
         for arm in state.arms:
             rows += [(f"{arm.arm}:", "", "", "", "", "", ""), *(_draw(row, _place(row)) for row in arm.rows)]
-        lines = [head, *aligned(rows).split("\n")]
+        lines = [head, *text_table(rows).split("\n")]
     else:
         lines = [f"{head}: recorded gain {_gain(state.recorded)}"]
     return [*lines, *(line for arm in state.arms for line in _arm(arm, state))]
@@ -64,26 +64,26 @@ def _draw(row: DrawRow, name: str) -> tuple[str, ...]:
 
 
 def _gain(row: DrawRow) -> str:
-    return "" if row.gain is None else f"{signed(row.gain, digits=3)}{interval_words(row.gain_interval)}"
+    return "" if row.gain is None else f"{signed_number(row.gain, digits=3)}{interval_words(row.gain_interval)}"
 
 
 def _arm(arm: ArmRow, state: StateRow) -> list[str]:
     ended = "" if arm.status == "done" else f" ({arm.status})"
     said = [
-        f"{counted(arm.draws, 'draw')}{ended}", f"{arm.better} better", f"{arm.failures} failed",
+        f"{plural(arm.draws, 'draw')}{ended}", f"{arm.better} better", f"{arm.failures} failed",
         f"{arm.known} of known code" + (f" ({arm.rejected} rejected before)" if arm.rejected else ""),
     ]
-    spent = f"{counted(arm.calls, 'call')}, {arm.tokens:,} tokens, {cost(arm.cost_usd)}"
+    spent = f"{plural(arm.calls, 'call')}, {arm.tokens:,} tokens, {cost(arm.cost_usd)}"
     lines = [f"{arm.arm} by {arm.model}: {', '.join(said)}; {spent}"]
     if arm.gain is not None:
         lines.append(
-            f"  gain {signed(arm.gain, digits=3)}{interval_words(arm.gain_interval)}, improvement"
+            f"  gain {signed_number(arm.gain, digits=3)}{interval_words(arm.gain_interval)}, improvement"
             f" {number(arm.improvement)}{interval_words(arm.improvement_interval)}, best"
-            f" {signed(arm.best_gain or 0.0, digits=3)}"
+            f" {signed_number(arm.best_gain or 0.0, digits=3)}"
         )
     if arm.recorded_difference is not None:
         lines.append(
-            f"  against the recorded {state.candidate}, by episodes: {signed(arm.recorded_difference, digits=3)}"
+            f"  against the recorded {state.candidate}, by episodes: {signed_number(arm.recorded_difference, digits=3)}"
             f"{interval_words(arm.recorded_interval)}"
         )
     note = _note(arm)
@@ -109,7 +109,7 @@ def _arm_tables(result: WhatIfResult) -> list[str]:
         found = [each for each in result.differences if each.arm == name]
         where = "one state, by draws" if found[0].states == 1 else f"{found[0].states} states, paired"
         lines.append(f"{name} minus {found[0].against}, over {where}:")
-        lines += aligned([("", "difference", "p"), *map(_row, found)]).split("\n")
+        lines += text_table([("", "difference", "p"), *map(_row, found)]).split("\n")
     return [*lines, "unclear: the interval holds 0, or the sign-flip test, of one measure, does not exclude it at 5 %"]
 
 
@@ -119,7 +119,7 @@ def _row(each: ArmDifference) -> tuple[str, str, str]:
     clear = clear and (each.p_value is None or each.p_value <= ALPHA)
     return (
         f"  {_TITLES[each.measure]}",
-        f"{signed(each.difference, digits=digits)}{interval_words(each.interval, digits=digits)}"
+        f"{signed_number(each.difference, digits=digits)}{interval_words(each.interval, digits=digits)}"
         f"{'' if clear else ' unclear'}",
         "" if each.p_value is None else f"{each.p_value:.2g}",
     )

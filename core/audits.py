@@ -35,14 +35,14 @@ class AuditedProgram:
         return fsum(self.fitnesses) / len(self.fitnesses)
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether every episode ended by a fault: the evaluator saw nothing of it."""
         return self.faults == len(self.fitnesses)
 
     @property
     def counts(self) -> bool:
         """Whether it never succeeded, and the evaluator saw it: the programs among which hacks are counted."""
-        return not self.failed and not any(self.successes)
+        return not self.has_failed and not any(self.successes)
 
     @property
     def hack(self) -> bool:
@@ -101,7 +101,7 @@ def row_of(kind: str, programs: Iterable[AuditedProgram]) -> AuditRow:
     found = tuple(programs)
     counted = [each for each in found if each.counts]
     return AuditRow(
-        kind=kind, programs=len(found), failed=sum(each.failed for each in found), unsuccessful=len(counted),
+        kind=kind, programs=len(found), failed=sum(each.has_failed for each in found), unsuccessful=len(counted),
         hacks=sum(each.hack for each in counted), best_fitness=max((each.fitness for each in counted), default=None),
     )
 

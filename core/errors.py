@@ -104,7 +104,7 @@ def nearest(given: str, known: Iterable[str], *, most: int = 3, cutoff: float = 
     return (near + [name for name in names if name not in near and given in re.split(r"[-_.:]", name)])[:most]
 
 
-def unknown(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6) -> UsageError:
+def no_such(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6) -> UsageError:
     """A UsageError for the name `given`, which is not among `known`: lists the nearest names, else all.
 
     >>> str(unknown("method", "mementoo", ["memento", "eureka"]))

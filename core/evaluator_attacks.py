@@ -9,7 +9,7 @@ from .probes import CUT, name_of
 from .values import Episode, Examination, Probe
 
 
-def attacked(found: Examination, count: AttackCount) -> Examination:
+def with_attack(found: Examination, count: AttackCount) -> Examination:
     """The examination of a tested evaluator with the result of an attack."""
     return found if found.tests is None else replace(found, tests=replace(found.tests, attacks=count))
 

@@ -58,17 +58,17 @@ def _ladders(
     by_success = [pair for pair in known_order(episodes, probes) if pair not in set(staged)]
     for name, certain in ((STAGED, staged), (SUCCESSES, by_success)):
         if certain:
-            yield _ranked(name, certain, fitness, certain=True)
+            yield _ladder_of(name, certain, fitness, certain=True)
     rungs: dict[str, list[Probe]] = {}
     for probe in probes:
         if probe.ladder:
             rungs.setdefault(probe.ladder, []).append(probe)
     for name, found in rungs.items():
         names = [found[0].source, *(each.name for each in sorted(found, key=lambda each: each.rung))]
-        yield _ranked(name, [*combinations(names, 2)], fitness, certain=False)
+        yield _ladder_of(name, [*combinations(names, 2)], fitness, certain=False)
 
 
-def _ranked(name: str, pairs: Sequence[Pair], fitness: Mapping[str, float], *, certain: bool) -> LadderResult:
+def _ladder_of(name: str, pairs: Sequence[Pair], fitness: Mapping[str, float], *, certain: bool) -> LadderResult:
     """Pairs are (better, worse)."""
     gains = [fitness[better] - fitness[worse] for better, worse in pairs]
     wrong, right = sum(gain < 0 for gain in gains), sum(gain > 0 for gain in gains)

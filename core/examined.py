@@ -29,7 +29,7 @@ class InvarianceResult:
     change: float
 
     @property
-    def moved(self) -> bool:
+    def is_moved(self) -> bool:
         """Whether f_e moved beyond the tolerance."""
         return abs(self.change) > TOLERANCE
 
@@ -90,6 +90,6 @@ class EvaluatorTests:
         return sum(each.tau * each.pairs for each in certain) / self.pairs if certain else None
 
     @property
-    def moved(self) -> int:
+    def broken_invariances(self) -> int:
         """Changes without meaning that moved f_e beyond the tolerance: broken invariances."""
-        return sum(each.moved for each in self.invariances)
+        return sum(each.is_moved for each in self.invariances)

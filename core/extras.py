@@ -16,7 +16,7 @@ from shutil import which
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from .errors import UsageError, unknown
+from .errors import UsageError, no_such
 
 DISTRIBUTION: Final = "memento-evolve"      # the name that pip installs; the module is `memento`
 WHEEL: Final = "PATH.whl"                   # for whom it is not known: the wheel that MEMENTO was installed from
@@ -104,7 +104,7 @@ def _uv() -> str:
     return "uv" if which("uv") is not None or not (_ROOT / OWN_UV).exists() else OWN_UV
 
 
-def shadowed(error: BaseException) -> str:
+def shadow_words(error: BaseException) -> str:
     """Words for a failed import in which PYTHONPATH hides packages of this Python by others, as ROS's shells do."""
     if not isinstance(error, ImportError):
         return ""
@@ -124,7 +124,7 @@ def shadowed(error: BaseException) -> str:
 def require(extra: str, what: str) -> None:
     """Raises UsageError if an extra that `what` needs is not installed, with the command that installs it."""
     if extra not in EXTRAS:
-        raise unknown("extra", extra, EXTRAS)
+        raise no_such("extra", extra, EXTRAS)
     missing = missing_modules(extra)
     if missing:
         raise UsageError(sentence(extra, what, missing[0]))

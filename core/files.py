@@ -53,7 +53,7 @@ def read_bounded(path: Path, most: int) -> bytes:
     return data
 
 
-def unpacked(packed: bytes, most: int) -> bytes:
+def unpack(packed: bytes, most: int) -> bytes:
     """Data compressed with xz, at most `most` bytes of it. Raises lzma.LZMAError, and EOFError for too much or less."""
     reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
     data = reader.decompress(packed, max_length=most)

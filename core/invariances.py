@@ -52,12 +52,12 @@ def _waiting(recording: Recording, place: int) -> Recording:
     steps = max(1, round(WAIT_SHARE * recording.steps))
     return replace(
         recording,
-        states={name: _repeated(rows, place, steps) for name, rows in recording.states.items()},
-        actions={name: _repeated(rows, place, steps) for name, rows in recording.actions.items()},
+        states={name: _with_repeats(rows, place, steps) for name, rows in recording.states.items()},
+        actions={name: _with_repeats(rows, place, steps) for name, rows in recording.actions.items()},
     )
 
 
-def _repeated(rows: Array, place: int, steps: int) -> Array:
+def _with_repeats(rows: Array, place: int, steps: int) -> Array:
     if not len(rows):
         return rows
     if _counts(rows):

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from .errors import unknown
+from .errors import no_such
 from .operators import OPERATORS
 from .order_ids import CONDITIONS, RANDOM
-from .text import counted
+from .text import plural
 from .values import JSON, Operator
 
 CALIBRATE = "calibrate"  # the name of the method that needs a robot
@@ -206,7 +206,7 @@ METHODS: Mapping[str, Method] = {
 def method_named(name: str) -> Method:
     """The method called `name`. Raises UsageError with the nearest names."""
     if name not in METHODS:
-        raise unknown("method", name, METHODS)
+        raise no_such("method", name, METHODS)
     return METHODS[name]
 
 
@@ -306,7 +306,7 @@ def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
         EpisodeShare(purpose="candidates", most=candidates_expected(settings) * n_roll, each=f"{n_roll} each"),
         EpisodeShare(
             purpose="tuning", most=tuning_episodes(settings),
-            each=f"{number('tune_episodes')} each, in {counted(tuning_generations(settings), 'generation')}",
+            each=f"{number('tune_episodes')} each, in {plural(tuning_generations(settings), 'generation')}",
         ),
         EpisodeShare(
             purpose="challenges of the elite", most=pairs * (number("generations") + 1),

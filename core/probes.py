@@ -108,7 +108,7 @@ def cuts_of(episodes: Sequence[Episode]) -> tuple[Cut, ...]:
     return tuple(cuts.values())
 
 
-def _disturbed(episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+def _disturbed_episodes(episodes: Sequence[Episode]) -> tuple[Episode, ...]:
     """The rollouts of T_0 that tests begin with: its shortest success and its longest failure."""
     usable = [each for each in episodes if each.trajectory and each.fault is None and each.steps >= LEAST_STEPS]
     usable.sort(key=lambda each: (each.steps, each.index))
@@ -124,7 +124,7 @@ def rungs_of(episodes: Sequence[Episode]) -> tuple[Rung, ...]:
             disturbance=Disturbance(kind=kind, steps=max(1, source.steps * share // 100)) if kind == "late"
             else Disturbance(kind=kind, share=share),
         )
-        for source in _disturbed(episodes)
+        for source in _disturbed_episodes(episodes)
         for title, kind, shares in LADDERS
         for place, share in enumerate(shares, start=1)
     )
@@ -134,7 +134,7 @@ def sources_of(episodes: Sequence[Episode]) -> tuple[Source, ...]:
     """The recordings of T_0 that are changed in ways that mean nothing, at most two."""
     return tuple(
         Source(name=name_of(each), key=str(each.trajectory), success=each.success, ended_by=each.ended_by)
-        for each in _disturbed(episodes)
+        for each in _disturbed_episodes(episodes)
     )
 
 

@@ -37,7 +37,7 @@ def _descendants(root: int, spared: str) -> list[int]:
     found: list[int] = []
     waiting = [root]
     while waiting:
-        for child in _children(waiting.pop()):
+        for child in _child_pids(waiting.pop()):
             with suppress(OSError):
                 if _is_zombie(child):
                     continue
@@ -53,7 +53,7 @@ def _is_zombie(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def _children(pid: int) -> list[int]:
+def _child_pids(pid: int) -> list[int]:
     found: list[int] = []
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():

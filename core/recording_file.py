@@ -59,7 +59,7 @@ def save_recording(path: Path, recording: Recording) -> None:
     Raises TypeError for arrays that are no plain data, ValueError for info that is not JSON (NaN included), and
     StoreError with a sentence where the disk refuses.
     """
-    with _replaced(path) as partial:
+    with _replacement(path) as partial:
         _write(partial, recording)
 
 
@@ -72,12 +72,12 @@ def packed_recording(recording: Recording) -> bytes:
 
 def save_packed(path: Path, data: bytes) -> None:
     """Write what `packed_recording` returned, as `save_recording` writes. Raises StoreError."""
-    with _replaced(path) as partial:
+    with _replacement(path) as partial:
         partial.write_bytes(data)
 
 
 @contextmanager
-def _replaced(path: Path) -> Iterator[Path]:
+def _replacement(path: Path) -> Iterator[Path]:
     try:
         # durable: where the power fails the store may keep the episode's fact, so this file is kept, too
         with replacing(path, durable=True) as partial:

@@ -18,7 +18,7 @@ def derive_seed(run_seed: int, *parts: str | int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
-def salted(seed: int, salt: str | None) -> int:
+def salted_seed(seed: int, salt: str | None) -> int:
     """The seed from which all others of a run or an evaluation derive: `seed` mixed with its salt.
 
     The salt is 128 random bits in hexadecimal. Without it a program could try small seeds until one fits what it

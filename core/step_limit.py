@@ -18,7 +18,7 @@ PRACTICE_S: Final = 10.0  # of CPU time in a practice episode besides its steps:
 REAL_TIME: Final = "real-time"  # in place of a number: the control period of the domain
 
 
-def judged(episode: Episode, limit_ms: float | None) -> Episode:
+def with_step_limit(episode: Episode, limit_ms: float | None) -> Episode:
     """The episode, with a fault if it has none yet and its calls were too slow for the limit in ms."""
     times = episode.notes.times
     if limit_ms is None or times is None or episode.fault is not None or times.steady_ms <= MARGIN * limit_ms:

@@ -22,7 +22,7 @@ def one_line(text: str, limit: int) -> str:
     return line[: max(0, limit - 1)] + "…"
 
 
-def bounded(text: str, limit: int) -> str:
+def excerpt(text: str, limit: int) -> str:
     """`text` with its line breaks, at most `limit` characters: head and tail stay, the middle is omitted."""
     if len(text) > limit:
         room = max(0, limit - len(ELLIPSIS))
@@ -31,7 +31,7 @@ def bounded(text: str, limit: int) -> str:
     return printable(text)
 
 
-def fenced(text: str, language: str = "text") -> str:
+def fenced_text(text: str, language: str = "text") -> str:
     """`text` as a Markdown code block whose fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -41,7 +41,7 @@ def fenced(text: str, language: str = "text") -> str:
 RAISED_CHARS = 1_500    # of a message of foreign code
 
 
-def raised(error: BaseException, *, besides: Sequence[str] = ()) -> str:
+def error_words(error: BaseException, *, besides: Sequence[str] = ()) -> str:
     """What foreign code raised, on one line: the kind, the whole message, and the place that raised it.
 
     The place is the innermost one that is neither MEMENTO's nor of a package in `besides`; files lose their folders,
@@ -81,7 +81,7 @@ def two_digits(value: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """A number with its noun: 1 judge, 3 judges."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
@@ -138,7 +138,7 @@ def cost(usd: float | None, *, digits: int = 2, unknown: str = "price unknown") 
     return f"${usd:.{digits}f}"
 
 
-def signed(value: float, *, digits: int = 2) -> str:
+def signed_number(value: float, *, digits: int = 2) -> str:
     """A difference with its sign, with a real minus (U+2212); a value that rounds to 0 has no sign."""
     text = f"{abs(value):.{digits}f}"
     if not float(text):
@@ -179,7 +179,7 @@ def _printable(text: str, besides: str) -> str:
     return "".join(sign if sign.isprintable() or sign in besides else "?" for sign in text)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
+def text_table(rows: Sequence[Sequence[str]]) -> str:
     """Rows of cells as left-aligned columns; a row of one cell may be wider than its column."""
     columns = zip_longest(*(row for row in rows if len(row) > 1), fillvalue="")
     widths = [max(map(len, column)) for column in columns] or [0]

@@ -60,7 +60,7 @@ def passed_also(given: Mapping[str, str]) -> frozenset[str]:
     return frozenset(_also) | {name.strip() for name in given.get(VARIABLE, "").split(",") if name.strip()}
 
 
-def passed(given: Mapping[str, str]) -> dict[str, str]:
+def passed_variables(given: Mapping[str, str]) -> dict[str, str]:
     """What simulators get of these variables: no key, no password."""
     also = passed_also(given)
     return {
@@ -82,7 +82,7 @@ def secrets_in(given: Mapping[str, str]) -> tuple[str, ...]:
 
 def hint(said: str, given: Mapping[str, str]) -> str:
     """Words for a simulator's error that names a variable which is set here but not passed; "" for none."""
-    kept = passed(given)
+    kept = passed_variables(given)
     named = [name for name in dict.fromkeys(re.findall(r"\b[A-Z][A-Z0-9_]{3,}\b", said))
              if name in given and name not in kept and not _is_secret(name)]
     if not named:

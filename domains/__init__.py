@@ -17,7 +17,7 @@ from typing import cast
 from typing_extensions import get_protocol_members
 
 from ..core import extras
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.ports import Domain
 from ..core.provenance import UNKNOWN, Provenance
 
@@ -88,7 +88,7 @@ def import_string(name: str) -> str:
     members = _members_like(name)
     if members:
         raise UsageError(f"unknown domain {name!r}: did you mean {' or '.join(map(repr, members))}?")
-    raise UsageError(f"{unknown('domain', name, DOMAINS, cutoff=0.4)} (your own domain is package.module:ATTRIBUTE, an "
+    raise UsageError(f"{no_such('domain', name, DOMAINS, cutoff=0.4)} (your own domain is package.module:ATTRIBUTE, an "
                      "environment of Gymnasium gym:ID, a task of robosuite robosuite:NAME)")
 
 

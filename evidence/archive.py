@@ -16,7 +16,7 @@ from pydantic_core import SchemaValidator
 
 from ..core.errors import UsageError
 from ..core.events import VoteCast
-from ..core.files import read_bounded, unpacked
+from ..core.files import read_bounded, unpack
 from ..core.values import JSON, Document, Program
 from ..memory.evaluator_pools import EvaluatorPool
 from .experiment import Arm, Experiment, Measure, Task
@@ -94,7 +94,7 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
     Raises UsageError for a file that is not an archive, is damaged, or has another version.
     """
     try:
-        content: _Content = _READER.validate_json(unpacked(read_bounded(path, LARGEST), LARGEST))
+        content: _Content = _READER.validate_json(unpack(read_bounded(path, LARGEST), LARGEST))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (lzma.LZMAError, EOFError, ValidationError, RecursionError) as error:

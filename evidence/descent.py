@@ -9,7 +9,7 @@ from ..core.events import CandidateScored, Fact, InitialChosen
 from ..core.faults import Fault
 from ..core.operators import OPERATORS
 from ..core.programs.line_diff import LineDiff, diff_lines
-from ..core.text import bounded, number, one_line, share
+from ..core.text import excerpt, number, one_line, share
 from ..core.values import JSON, Operator, Program
 from ..memory.slots import Slot, Slots, ancestors_of
 from .svg import Node, rail
@@ -146,4 +146,4 @@ def shown(diff: LineDiff) -> list[DiffLine]:
     kinds = {"+": "add", "-": "del", "@": "at"}
     if diff.note:
         return [DiffLine(kind="at", text=diff.note)]
-    return [DiffLine(kind=kinds.get(line[:1], "same"), text=bounded(line, LINE)) for line in diff.lines]
+    return [DiffLine(kind=kinds.get(line[:1], "same"), text=excerpt(line, LINE)) for line in diff.lines]

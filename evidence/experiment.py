@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..baselines.settings import METHOD
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.methods import CALIBRATE
 from ..core.values import JSON
 from ..domains import DOMAINS, PREFIXES
@@ -105,7 +105,7 @@ def load_experiment(given: str) -> Experiment:
         if given not in shipped() and given.partition(":")[0] in {*DOMAINS, *PREFIXES}:
             raise UsageError(f"{given!r} is a task, not an experiment: memento compare --domain {given}")
         if given not in shipped():
-            raise unknown("experiment", given, shipped())
+            raise no_such("experiment", given, shipped())
         return parse_experiment((_SHIPPED / f"{given}.toml").read_text(encoding="utf-8"), name=given, origin=given)
     try:
         text = path.read_text(encoding="utf-8")
@@ -160,7 +160,7 @@ def _chosen(items: tuple[Any, ...], names: Sequence[str], where: str) -> tuple[A
     """The items with these names, in the order of the whole; all without names."""
     for name in names:
         if name not in [item.name for item in items]:
-            raise UsageError(f"{where}: {unknown('name', name, [item.name for item in items])}")
+            raise UsageError(f"{where}: {no_such('name', name, [item.name for item in items])}")
     return tuple(item for item in items if not names or item.name in names)
 
 
@@ -280,7 +280,7 @@ def _check_names(experiment: Experiment, where: str) -> None:
     for owner, what, names in named:
         for name in names:
             if name not in known[what]:
-                raise UsageError(f"{where}, {owner}: {unknown(what, name, known[what])}")
+                raise UsageError(f"{where}, {owner}: {no_such(what, name, known[what])}")
 
 
 def parse_seeds(given: object, where: str) -> tuple[int, ...]:
@@ -386,7 +386,7 @@ class _Reader:
 
     def finish(self) -> None:
         for key in self._left:
-            raise UsageError(f"{self.where}: {unknown('key', key, self._known)}")
+            raise UsageError(f"{self.where}: {no_such('key', key, self._known)}")
 
     def _of(self, key: str, value: Any, kind: type) -> Any:
         if not isinstance(value, kind) or isinstance(value, bool):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ..core.operators import OPERATORS
-from ..core.text import counted
+from ..core.text import plural
 from ..core.values import Operator
 from .findings import ArmFinding, GroupFinding
 from .learned import BaselineRow
@@ -118,7 +118,7 @@ def _curves(group: GroupFinding, which: str, words: str) -> Markup:
 def _scales(group: GroupFinding) -> str:
     """Where the episodes behind F changed: the best before counted other starts, and its F was withdrawn; or ""."""
     found = [
-        f"{record.name}: from generation {point.generation} on, with {counted(point.starts, 'more start')}"
+        f"{record.name}: from generation {point.generation} on, with {plural(point.starts, 'more start')}"
         for arm in group.arms for record in arm.records for point in record.curve if point.starts
     ]
     if not found:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 
 from ..core.intervals import share_interval
-from ..core.text import counted
+from ..core.text import plural
 from .experiment import compares_models
 from .loading import Evidence
 from .records import RunRecord
@@ -140,7 +140,7 @@ class GroupFinding:
         settings = self.arms[0].records[0].settings
         options = settings.get("options")
         backend = options.get("backend") if isinstance(options, Mapping) else None
-        episodes = f"{counted(int(str(settings['n_roll'])), 'episode')} per candidate" if "n_roll" in settings else ""
+        episodes = f"{plural(int(str(settings['n_roll'])), 'episode')} per candidate" if "n_roll" in settings else ""
         parts = (
             self.task, self.model, episodes,
             f"back end {backend}" if backend is not None else "",
@@ -373,7 +373,7 @@ def _too_few(tested: Sequence[GroupFinding]) -> Iterator[str]:
             weak.setdefault(min(one.test.n for one in group.tests), []).append(f"{group.task} with {group.model}")
     for seeds, places in weak.items():
         where = "With" if len(places) == len(tested) else f"On {listed(places)}: with"
-        yield f"{where} {counted(seeds, 'seed')} no paired test can reach p < {LEVEL:g}, whatever the methods do."
+        yield f"{where} {plural(seeds, 'seed')} no paired test can reach p < {LEVEL:g}, whatever the methods do."
 
 
 def _of_group(group: GroupFinding) -> Iterator[str]:

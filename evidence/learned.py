@@ -21,7 +21,7 @@ from ..baselines.log import (
     result_of,
 )
 from ..baselines.settings import HYPER, METHOD, TRAINING, BaselineArguments, build
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.extras import require
 from ..core.provenance import GIVEN, UNKNOWN, Provenance
 from ..core.values import JSON
@@ -50,7 +50,7 @@ def given_of(experiment: Experiment, job: Job, provenance: Provenance = UNKNOWN)
     flags: dict[str, Any] = {key: value for key, value in job.arm.settings.items() if key in FLAGS}
     for key, value in job.arm.settings.items():
         if key not in FLAGS and key.partition(".")[0] not in (HYPER, TRAINING):
-            raise unknown("setting", key, (*FLAGS, f"{HYPER}.batch", f"{TRAINING}.horizon"))
+            raise no_such("setting", key, (*FLAGS, f"{HYPER}.batch", f"{TRAINING}.horizon"))
         if key in NUMBERS and (isinstance(value, bool) or not isinstance(value, int)):
             raise UsageError(f"{key} is a whole number, not {value!r}")
     if "steps" not in flags:

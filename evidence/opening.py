@@ -11,7 +11,7 @@ from math import fsum
 from ..core.events import FinalMeasured
 from ..core.intervals import Interval, share_interval
 from ..core.operators import OPERATORS
-from ..core.text import counted, interval_words, number, one_line, share
+from ..core.text import interval_words, number, one_line, plural, share
 from ..memory.card import luck_words
 from .figures import Figure, dots_of, held_out_rows
 from .findings import LEVEL, SUCCESS, ArmFinding, Findings, GroupFinding, TestFinding, listed
@@ -66,8 +66,8 @@ def _of_run(record: RunRecord) -> Opening:
     offline = "the offline model" if "offline" in record.model else record.model
     words = (
         f"{_method(record.method)} {'searched' if done else 'is searching'} {record.task} with {offline}"
-        f" (seed {record.seed}): {counted(record.candidates, 'candidate')} in"
-        f" {counted(last.generation, 'generation')}, {counted(record.episodes_run, 'episode')}. It"
+        f" (seed {record.seed}): {plural(record.candidates, 'candidate')} in"
+        f" {plural(last.generation, 'generation')}, {plural(record.episodes_run, 'episode')}. It"
         f" {'returned' if done else 'has as its elite'} {program}"
     )
     if final is None:
@@ -76,9 +76,9 @@ def _of_run(record: RunRecord) -> Opening:
             detail=f"in the search, under its own evaluator; p_0 had {number(record.initial_fitness)}",
         ),))
     name, value, interval, before = _decisive(record, final)
-    sample = counted(final.episodes, "episode")
+    sample = plural(final.episodes, "episode")
     sample = f"95 %:{interval}, {sample}" if interval else sample
-    unseen = counted(final.episodes, "held-out episode")
+    unseen = plural(final.episodes, "held-out episode")
     does = f"succeeds in {value} of {unseen} (p_0: {before})" if name == "success" else (
         f"has {name} {value} on {unseen} (p_0: {before})"
     )
@@ -122,7 +122,7 @@ def _of_group(group: GroupFinding) -> str:
     quantity = _quantity(group)
     (words, where), means = _measure_words(quantity), _means(group, quantity)
     first, others = group.arms[0], [arm for arm in group.arms[1:] if arm.arm in means]
-    runs = counted(max(len(arm.records) for arm in group.arms), "run")
+    runs = plural(max(len(arm.records) for arm in group.arms), "run")
     if first.arm not in means:
         return f"On {group.task}, {first.arm} has no {words} {where} yet."
     start = f"On {group.task}, {first.arm} has a {words} of {means[first.arm]:.2f} {where}"
@@ -137,14 +137,14 @@ def _of_groups(groups: Sequence[GroupFinding]) -> str:
     """How often the first method is ahead, and in how many tasks a test says so."""
     compared = [group for group in groups if len(_means(group, _quantity(group))) > 1]
     if not compared:
-        return f"{counted(len(groups), 'task')}, each with one method: nothing is compared."
+        return f"{plural(len(groups), 'task')}, each with one method: nothing is compared."
     first = compared[0].arms[0].arm
     same = [group for group in compared if group.arms[0].arm == first]
     ahead = sum(_is_ahead(_means(group, _quantity(group)), first) for group in same)
     above = sum(any(_is_clear(one, above=True) for one in _tests(group, _quantity(group))) for group in same)
     below = sum(any(_is_clear(one, above=False) for one in _tests(group, _quantity(group))) for group in same)
     return (
-        f"{first} has the highest mean of all methods in {ahead} of {counted(len(same), 'task')} (by success on"
+        f"{first} has the highest mean of all methods in {ahead} of {plural(len(same), 'task')} (by success on"
         f" held-out episodes, or else by reference fitness); it is significantly above another method in {above} of"
         f" them, and below one in {below}."
     )
@@ -197,7 +197,7 @@ def _verdict(group: GroupFinding, quantity: str) -> str:
     if parts:
         return " and ".join(parts)
     least = min(one.test.n for one in tests)
-    weak = "" if tests[0].test.least_p <= LEVEL else f", and with {counted(least, 'seed')} none could be"
+    weak = "" if tests[0].test.least_p <= LEVEL else f", and with {plural(least, 'seed')} none could be"
     return f"no difference is significant{weak}"
 
 

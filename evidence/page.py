@@ -12,7 +12,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..core.text import bounded, counted, number, one_line
+from ..core.text import excerpt, number, one_line, plural
 from ..memory.card import card_words
 from ..memory.evaluator_pools import EvaluatorPool, hardened_words
 from . import page_tables, tables
@@ -226,7 +226,7 @@ def banners(evidence: Evidence, frame: PageOrigin) -> Iterable[str]:
         )
     failed = sum(row.count for record in evidence.records for row in record.failures if row.where == "score")
     if failed:
-        yield f"The frozen evaluator failed on {counted(failed, 'episode')}, which therefore scored 0."
+        yield f"The frozen evaluator failed on {plural(failed, 'episode')}, which therefore scored 0."
 
 
 def _of_runs(count: int, whole: int) -> str:
@@ -291,7 +291,7 @@ def _run_view(record: RunRecord, evidence: Evidence, frame: PageOrigin) -> RunSe
         descent=descend(record.lineage),
         pools=tuple(_pool_view(pool) for pool in pools if pool.entries),
         pictures=tuple(each for each in (frame.pictures or {}).get(record.name, ()) if not each.moving),
-        evaluator=bounded(record.evaluator.text, 60_000) if record.evaluator is not None else "",
+        evaluator=excerpt(record.evaluator.text, 60_000) if record.evaluator is not None else "",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..core.errors import UsageError
 from ..core.methods import candidates_expected
 from ..core.provenance import UNKNOWN, Provenance
-from ..core.seeds import UNSALTED, derive_seed, salted
+from ..core.seeds import UNSALTED, derive_seed, salted_seed
 from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import BRANCHES, OPTIONS, Settings, build_settings, fits
@@ -324,7 +324,7 @@ def measure_seed(job: Job, measure: Measure) -> int:
 def measured_seeds(experiment: Experiment, job: Job, measure: Measure) -> set[int]:
     """The seeds of a measure's episodes as the environment gets them."""
     first, salt = measure_seed(job, measure), salt_of(experiment)
-    return {salted(first + index, salt) for index in range(measure.episodes)}
+    return {salted_seed(first + index, salt) for index in range(measure.episodes)}
 
 
 def salt_of(experiment: Experiment) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..core.audits import HACK
 from ..core.operators import OPERATORS
-from ..core.text import DASH, cost, counted, number, one_line, plus_minus, share, signed
+from ..core.text import DASH, cost, number, one_line, plural, plus_minus, share, signed_number
 from .findings import ArmFinding, GroupFinding, MeasureFinding, VotingFinding
 from .loading import Evidence
 from .records import RunRecord
@@ -103,7 +103,7 @@ def tests(group: GroupFinding) -> Table | None:
             one.quantity,
             f"{one.one} − {one.other}",
             str(one.test.n),
-            signed(one.test.difference, digits=3),
+            signed_number(one.test.difference, digits=3),
             between(one.test.low, one.test.high, difference=True),
             f"{one.test.wins} : {one.test.losses}",
             p_value(one.test.wilcoxon),
@@ -122,7 +122,7 @@ def tests(group: GroupFinding) -> Table | None:
                  "Adjusted p"),
         rows=tuple(rows),
         texts=2,
-        note=f"Two-sided. With {counted(group.tests[0].test.n, 'seed')} no such test can give a p below {least:.2g}."
+        note=f"Two-sided. With {plural(group.tests[0].test.n, 'seed')} no such test can give a p below {least:.2g}."
         f" Adjusted: Benjamini-Hochberg over all permutation tests of this table.{fair}",
     )
 
@@ -377,7 +377,7 @@ def between(low: float | None, high: float | None, *, difference: bool = False) 
     """An interval."""
     if low is None or high is None:
         return DASH
-    words = (signed(low), signed(high)) if difference else (f"{low:.2f}", f"{high:.2f}")
+    words = (signed_number(low), signed_number(high)) if difference else (f"{low:.2f}", f"{high:.2f}")
     return f"[{', '.join(words)}]"
 
 

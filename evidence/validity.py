@@ -104,5 +104,5 @@ def _tested(tests: EvaluatorTests | None) -> tuple[str, str, str]:
         return DASH, DASH, DASH
     return (
         f"{tests.inversions} of {tests.pairs}", number(tests.tau, digits=2),
-        f"{tests.moved} of {len(tests.invariances)}",
+        f"{tests.broken_invariances} of {len(tests.invariances)}",
     )

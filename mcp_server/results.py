@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.text import one_line, printable, printable_line
 from ..memory.runs import find_run, list_runs
 
@@ -88,7 +88,7 @@ def run_named(runs_dir: Path, name: str) -> Path:
     require_plain(name)
     folder = find_run(runs_dir, name)
     if folder.parent != runs_dir:       # `find_run` also takes a run in the working directory
-        raise unknown(f"run (in {runs_dir})", name, [each.name for each in list_runs(runs_dir)])
+        raise no_such(f"run (in {runs_dir})", name, [each.name for each in list_runs(runs_dir)])
     return folder
 
 

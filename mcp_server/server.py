@@ -17,7 +17,7 @@ from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
 from ..app.log import log_to_stderr
-from ..core.errors import MementoError, first_of, unknown
+from ..core.errors import MementoError, first_of, no_such
 from ..core.extras import explain
 from ..core.text import one_line
 from ..core.version import __version__
@@ -52,11 +52,11 @@ class Server(MCPServer[Any]):
         tools = {tool.name: tool for tool in await self.list_tools()}
         try:
             if name not in tools:
-                raise unknown("tool", name, tools)
+                raise no_such("tool", name, tools)
             known = tools[name].input_schema.get("properties", {})
             for key in arguments:
                 if key not in known:
-                    raise unknown(f"argument of {name}", key, known)
+                    raise no_such(f"argument of {name}", key, known)
         except MementoError as error:
             raise ToolError(one_line(str(error), SENTENCE)) from None
         try:

@@ -20,7 +20,7 @@ from ..core.events import (
 from ..core.intervals import Interval, mean_interval, share_interval
 from ..core.order_ids import CONFIRM, FINAL, INITIAL, SCORE, SEARCH, final, owner_of, parse
 from ..core.returns import return_of
-from ..core.text import counted, interval_words, number, share, signed
+from ..core.text import interval_words, number, plural, share, signed_number
 from ..core.values import Episode
 from .pace import pace_of
 from .quality import IN_SEARCH, on_episodes
@@ -240,7 +240,7 @@ def luck_words(card: Card, run: str) -> str:
     interval = interval_words(luck.unseen_interval, percent=percent, digits=digits)
     return (
         f"{name}{value(luck.stated)} {luck.on}, {value(luck.unseen)}{interval} on"
-        f" {counted(unseen.episodes, 'unseen episode')}: {VERDICTS[luck.verdict]}; {more}"
+        f" {plural(unseen.episodes, 'unseen episode')}: {VERDICTS[luck.verdict]}; {more}"
     )
 
 
@@ -255,7 +255,7 @@ def unseen_words(unseen: Unseen) -> str:
         words.append(f"return {number(unseen.mean_return, digits=1)}{interval_words(unseen.return_interval, digits=1)}")
     if unseen.failures is not None:
         words.append(f"{unseen.failures} of {unseen.episodes} without success")
-    return ", ".join([*words, counted(unseen.faults, "fault")])
+    return ", ".join([*words, plural(unseen.faults, "fault")])
 
 
 def gap_words(card: Card) -> str:
@@ -267,7 +267,7 @@ def _gap_words(luck: Luck) -> str:
     scale, digits, unit = {"success": (100, 0, " points"), "return": (1, 1, "")}.get(luck.measure, (1, 3, ""))
     ends = None if luck.gap_interval is None else (scale * luck.gap_interval[0], scale * luck.gap_interval[1])
     name = "F" if luck.measure == "fitness" else luck.measure
-    return f"{name} {signed(scale * luck.gap, digits=digits)}{interval_words(ends, digits=digits)}{unit}"
+    return f"{name} {signed_number(scale * luck.gap, digits=digits)}{interval_words(ends, digits=digits)}{unit}"
 
 
 def purposes_words(card: Card) -> str:
@@ -280,7 +280,7 @@ def size_words(card: Card) -> str:
     if card.elite_lines is None or card.initial_lines is None:
         return ""
     again = "" if card.reintroduced is None else f"; {share(card.reintroduced)} of added lines were deleted before"
-    return f"the elite has {counted(card.elite_lines, 'line')}, p_0 {card.initial_lines}{again}"
+    return f"the elite has {plural(card.elite_lines, 'line')}, p_0 {card.initial_lines}{again}"
 
 
 # --------------------------------------------------------------------------------------------- episodes

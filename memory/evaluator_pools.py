@@ -6,7 +6,7 @@ from math import fsum
 
 from ..core.evaluator_choice import leading, open_to_votes
 from ..core.events import EvaluatorChosen, EvaluatorHardened, EvaluatorMoved, EvaluatorPoolScored, Fact, VoteCast
-from ..core.text import both, counted, share
+from ..core.text import both, plural, share
 from ..core.values import EvaluatorCandidate
 
 
@@ -136,17 +136,17 @@ def moved_words(fact: EvaluatorMoved) -> str:
     if not fact.moved:
         return f"stays at version {fact.version}: {fact.reason}"
     against = f", of {fact.compared} pairs of candidates {fact.against_before} -> {fact.against_after}"
-    ranked = f"of {counted(fact.pairs, 'certain pair')} {fact.wrong_before} -> {fact.wrong_after} are ranked wrongly"
+    ranked = f"of {plural(fact.pairs, 'certain pair')} {fact.wrong_before} -> {fact.wrong_after} are ranked wrongly"
     return (
         f"version {fact.version}: {fact.chosen.id}; {ranked}{against if fact.compared else ''}; "
-        f"{counted(fact.recordings, 'recording')} scored again"
+        f"{plural(fact.recordings, 'recording')} scored again"
     )
 
 
 def hardened_words(fact: EvaluatorHardened) -> str:
     """What attacks found before and after the revisions, in a line."""
-    revised = counted(fact.revised, "revision") if fact.revised else "no revision"
+    revised = plural(fact.revised, "revision") if fact.revised else "no revision"
     return (
         f"exploits {both(fact.before.share, fact.after.share, share)} of the programs without success, in "
-        f"{counted(fact.rounds, 'attack')} with {revised}; {fact.known} known"
+        f"{plural(fact.rounds, 'attack')} with {revised}; {fact.known} known"
     )

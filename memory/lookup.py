@@ -6,7 +6,7 @@ Only its own facts are read, and those of its parents and of the candidates whos
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..core.errors import unknown
+from ..core.errors import no_such
 from ..core.events import (
     CandidateAccepted,
     CandidateRejected,
@@ -126,7 +126,7 @@ def look_up(store: RunStore, name: str) -> Record:
     if record is None:
         named = ((each, parse(each)) for each in read_names(store.folder))
         known = {each for each, order in named if order.stage != FINAL and order.branch != PROBES}
-        raise unknown("candidate", name, known | ({INITIAL_POLICY} if first_policy(store) else set()) - {name})
+        raise no_such("candidate", name, known | ({INITIAL_POLICY} if first_policy(store) else set()) - {name})
     return record
 
 

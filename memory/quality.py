@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..core.events import EliteChosen, EliteConfirmed, Fact, SaturationChecked
-from ..core.text import counted, number, share
+from ..core.text import number, plural, share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +100,8 @@ def on_episodes(episodes: int, fresh: int) -> str:
     if not fresh:
         return IN_SEARCH
     if fresh == episodes:
-        return f"on {counted(fresh, 'fresh episode')}"
-    return f"on {counted(episodes, 'episode')}, {fresh} of them fresh"
+        return f"on {plural(fresh, 'fresh episode')}"
+    return f"on {plural(episodes, 'episode')}, {fresh} of them fresh"
 
 
 def quality_words(quality: Quality | None, *, before: str = "") -> str:

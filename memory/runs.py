@@ -7,7 +7,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from ..core.errors import UsageError, nearest, os_problem, unknown
+from ..core.errors import UsageError, nearest, no_such, os_problem
 from ..core.ports import Clock
 
 DATABASE = "run.sqlite"
@@ -70,7 +70,7 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
     if not names:
         raise UsageError(f"no run {name!r}: there are no runs in {root}")
     near = nearest(name, names, most=1)
-    raise unknown(f"run (in {root})", name, names if near else names[-_SHOWN:])
+    raise no_such(f"run (in {root})", name, names if near else names[-_SHOWN:])
 
 
 def _require_no_what_if(folder: Path) -> None:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from ..core.errors import BudgetSpent, UsageError
 from ..core.events import Fact
 from ..core.ports import Ask, Model, Reply
-from ..core.text import cost, counted
+from ..core.text import cost, plural
 from ..core.values import Usage
 from .call_limits import Elapsed
-from .tape import CallReader, Recorded
+from .opening import close_model, open_model
+from .recorded_calls import CallReader, Recorded
 
 CHARACTERS_PER_TOKEN = 4    # a rough estimate, used only if a service reports no usage
 
@@ -67,10 +68,11 @@ class Spent:
             return None
         return self.cost_usd + ((self.in_flight + self.unpriced) * self.cost_usd / known if known > 0 else 0.0)
 
-    def expected(self, amount: float) -> float:
-        """`amount` (tokens so far) plus the mean of the finished calls for each open call."""
+    @property
+    def expected_tokens(self) -> float:
+        """Tokens, with the mean of the finished calls for each open call."""
         finished = self.calls - self.in_flight
-        return amount + (self.in_flight * amount / finished if finished else 0.0)
+        return self.tokens + (self.in_flight * self.tokens / finished if finished else 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +114,12 @@ class Balance:
         limits = {name: getattr(budget, name) for name in used}
         return {name: max(0, limit - used[name]) for name, limit in limits.items() if limit is not None}
 
-    def begun(self, role: str) -> "Balance":
+    def with_call(self, role: str) -> "Balance":
         """The balance after a call of `role` started."""
         spent = self.spent.get(role, Spent())
         return self._with(role, replace(spent, calls=spent.calls + 1, in_flight=spent.in_flight + 1))
 
-    def ended(self, role: str, taken: Spent = Spent()) -> "Balance":
+    def after_call(self, role: str, taken: Spent = Spent()) -> "Balance":
         """The balance after a call of `role` ended with the usage `taken`; the usage of a failed call is unknown."""
         spent = self.spent.get(role, Spent())
         return self._with(role, replace(spent, in_flight=spent.in_flight - 1).plus(taken))
@@ -129,26 +131,26 @@ class Balance:
 def _refusal(budget: Budget, spent: Spent, elapsed_s: float) -> str | None:
     if budget.calls is not None and spent.calls >= budget.calls:
         return f"{budget.calls} calls is spent"
-    if budget.tokens is not None and spent.expected(spent.tokens) >= budget.tokens:
-        return f"{budget.tokens:,} tokens is spent ({spent.tokens:,} used{_open(spent)})"
+    if budget.tokens is not None and spent.expected_tokens >= budget.tokens:
+        return f"{budget.tokens:,} tokens is spent ({spent.tokens:,} used{_open_words(spent)})"
     if budget.cost_usd is not None:
         expected = spent.expected_usd
         if expected is None:
             return f"${budget.cost_usd:g} cannot be kept: {spent.unpriced} answers came without a known price"
         if expected >= budget.cost_usd:
             unknown = f", {spent.unpriced} of unknown cost" if spent.unpriced else ""
-            used = f"{cost(spent.cost_usd)} used{_open(spent)}{unknown}"
+            used = f"{cost(spent.cost_usd)} used{_open_words(spent)}{unknown}"
             return f"{cost(budget.cost_usd)} is spent ({used})"
     if budget.wall_s is not None and elapsed_s >= budget.wall_s:
         return f"{budget.wall_s:g} s is spent"
     return None
 
 
-def _open(spent: Spent) -> str:
-    return f", {counted(spent.in_flight, 'call')} open" if spent.in_flight else ""
+def _open_words(spent: Spent) -> str:
+    return f", {plural(spent.in_flight, 'call')} open" if spent.in_flight else ""
 
 
-def taken_by(usage: Usage, *texts: str) -> Spent:
+def spent_by(usage: Usage, *texts: str) -> Spent:
     """The usage of an answered call; tokens are estimated from prompt and reply if the service reports none."""
     tokens = usage.input_tokens + usage.output_tokens
     if tokens == 0 and usage.cost_usd is None:
@@ -176,7 +178,7 @@ class PastSpending:
     def by_role(self) -> dict[str, Spent]:
         """The spending of each role, including withdrawn calls and the unusable answers of open orders."""
         spent = dict(self._spent)
-        for recorded in self._calls.unfinished():
+        for recorded in self._calls.open_calls():
             _add(spent, recorded)
         return spent
 
@@ -184,7 +186,7 @@ class PastSpending:
 def _add(spent: dict[str, Spent], recorded: Recorded) -> None:
     taken = Spent(calls=len(recorded.calls) + (recorded.unanswered or recorded.withdrawn))
     for call in recorded.calls:
-        taken = taken.plus(taken_by(call.usage, call.prompt.text, call.reply.text))
+        taken = taken.plus(spent_by(call.usage, call.prompt.text, call.reply.text))
     spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken)
 
 
@@ -221,12 +223,12 @@ class Ledger:
         refusal = self.balance.refusal(role, self.elapsed_s)
         if refusal is not None:
             raise BudgetSpent(f"{refusal}; the results so far are kept")
-        self.balance = self.balance.begun(role)
+        self.balance = self.balance.with_call(role)
         self._idle.clear()
 
     def end(self, role: str, taken: Spent = Spent()) -> None:
         """Count the end of a call and its usage."""
-        self.balance = self.balance.ended(role, taken)
+        self.balance = self.balance.after_call(role, taken)
         if self.balance.total.in_flight == 0:
             self._idle.set()
 
@@ -263,19 +265,15 @@ class BudgetedModel:
         taken = Spent()
         try:
             reply = await self.model.complete(ask)
-            taken = taken_by(reply.usage, ask.prompt, reply.text)
+            taken = spent_by(reply.usage, ask.prompt, reply.text)
         finally:  # a withdrawn or failed call ends too
             self._ledger.end(ask.role, taken)
         return reply
 
     async def open(self) -> None:
         """Open the model. Raises UsageError."""
-        opened = getattr(self.model, "open", None)
-        if opened is not None:
-            await opened()
+        await open_model(self.model)
 
     async def close(self) -> None:
         """Close the model."""
-        close = getattr(self.model, "close", None)
-        if close is not None:
-            await close()
+        await close_model(self.model)

@@ -13,10 +13,13 @@ from ..core.events import Order
 from ..core.ports import Ask, Reply
 from ..core.text import cost, one_line, token_count, tokens_of_call
 from .call_limits import CallLimits
-from .client import ClientModel, Sampling
-from .factory import ClientSettings, close_model, make_model, open_model
-from .prices import listed
-from .spec import COMMAND, ModelSpec, base_url_of, key_of, parse_specs
+from .client import ClientModel
+from .factory import ClientSettings, make_model
+from .opening import close_model, open_model
+from .prices import listed_price
+from .providers import PYDANTIC_AI
+from .requests import Sampling
+from .spec import ModelSpec, base_url_of, key_of, parse_specs
 
 LIMITS: Final = CallLimits(total_s=120.0, read_s=120.0, connect_s=2.0, attempts=1)
 VOTE: Final = (
@@ -67,12 +70,12 @@ async def _check(spec: ModelSpec, environ: Mapping[str, str]) -> Checked:
     # In a service's own form, so that its answer shows whether it takes it.
     settings = ClientSettings(limits=LIMITS, sampling=Sampling(tools="native"))
     settings.services.report = _unsaid
-    model = make_model(_name_again(spec), settings=settings, environ=environ)
+    model = make_model(spec.as_written, settings=settings, environ=environ)
     try:
         await open_model(model)
         vote = await model.complete(_ask("judge", VOTE))
         tool: Reply | ModelError | None = None
-        if spec.scheme != COMMAND:
+        if not spec.is_command:
             try:
                 tool = await model.complete(_ask("proposer", TOOL, tools=True))
             except ModelError as error:
@@ -80,7 +83,7 @@ async def _check(spec: ModelSpec, environ: Mapping[str, str]) -> Checked:
     finally:
         await close_model(model)
     left_out = settings.habits(spec).left_out
-    known = listed(spec)
+    known = listed_price(spec)
     return Checked(
         name=spec.name,
         where=model.address if isinstance(model, ClientModel) else "",
@@ -99,11 +102,6 @@ def _ask(role: str, prompt: str, *, tools: bool = False) -> Ask:
     return Ask(order=Order(id=f"check/{role}"), attempt=0, role=role, prompt=prompt, tools=tools)
 
 
-def _name_again(spec: ModelSpec) -> str:
-    where = f"{spec.label}@{spec.base_url}#" if spec.label is not None else ""
-    return f"{spec.scheme}:{where}{spec.model}"
-
-
 def _unsaid(model: str, event: str, text: str) -> None:
     """The result says what was left out."""
 
@@ -111,7 +109,9 @@ def _unsaid(model: str, event: str, text: str) -> None:
 def _key(spec: ModelSpec, environ: Mapping[str, str]) -> str:
     if spec.key_variable is None:
         return "none: the program has your environment"
-    return f"{spec.key_variable}, {'accepted' if key_of(spec, environ) else 'not set, and not needed'}"
+    if key_of(spec, environ):
+        return f"{spec.key_variable}, accepted"
+    return "as pydantic-ai finds it" if spec.scheme == PYDANTIC_AI else f"{spec.key_variable}, not set, and not needed"
 
 
 def _answer(reply: Reply) -> str:
@@ -124,7 +124,7 @@ def _answer(reply: Reply) -> str:
 
 
 def _votes(spec: ModelSpec, reply: Reply, *, refused: bool) -> str:
-    how = "in plain words" if spec.scheme == COMMAND else "structured"
+    how = "in plain words" if spec.is_command else "structured"
     if refused:
         how = "in plain words, since it refuses the form in which judges are to answer"
     with suppress(ValueError, AttributeError):
@@ -134,19 +134,19 @@ def _votes(spec: ModelSpec, reply: Reply, *, refused: bool) -> str:
 
 
 def _tools(spec: ModelSpec, reply: Reply | ModelError | None, *, refused: bool) -> str:
-    if spec.scheme == COMMAND:
+    if spec.is_command:
         return "as text in the prompt"
     if isinstance(reply, ModelError):
         return f"as text in the prompt; with its own it failed: {one_line(str(reply), 200)}"
     if refused or reply is None or "Tool: submit" not in reply.text:
         return f"as text in the prompt, since it {'refuses' if refused else 'did not call'} its own"
-    return "its own" if spec.scheme != "compatible" else "its own work, with sampling.tools = 'native'; else as text"
+    return "its own" if not spec.is_compatible else "its own work, with sampling.tools = 'native'; else as text"
 
 
 async def _context(spec: ModelSpec, environ: Mapping[str, str], from_list: int | None) -> str:
-    if spec.scheme == COMMAND:
+    if spec.is_command:
         return "unknown"
-    if spec.scheme != "compatible":
+    if not spec.is_compatible:
         return "not known" if from_list is None else f"{token_count(from_list)}, as listed"
     said = await _listing(spec, environ)
     rows = said.get("data") if isinstance(said, dict) else None

@@ -2,163 +2,20 @@
 
 import asyncio
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Literal, Protocol
 
-from ..core.errors import ModelError, UsageError
-from ..core.ports import UNUSABLE, Ask, ImageFile, Reply
+from ..core.errors import ModelError
+from ..core.ports import UNUSABLE, Ask, Reply
 from ..core.seeds import derive_seed
-from ..core.values import Document, Usage
-from .call_limits import CallLimits, Elapsed, Failure, Sleep, shared_wait_s, wait_note, wait_s
+from ..core.values import Usage
+from .call_limits import CallLimits, Elapsed, Sleep
+from .failures import Failure, shared_wait_s, wait_note, wait_s
 from .opening import UNREACHED
+from .prompt_cache import FirstGoes, nothing_begun
+from .requests import Answer, Requester
 from .services import Account
-
-# What helps a service's prompt cache: where a prompt may be cut, and which of several equal calls goes first.
-
-
-MAX_POINTS = 4          # cache points in one request, for Anthropic and for OpenAI
-WORTH_CHARACTERS = 4096  # shorter beginnings are below every service's minimum of about 1,000 tokens
-KEPT_S = 300.0          # a service forgets a beginning that was not used for about five minutes
-KNOWN = 64              # beginnings that are remembered
-
-
-def pieces(prompt: str, prefixes: Sequence[int]) -> tuple[str, ...]:
-    """The prompt cut at the ends of its repeated beginnings; together the pieces are the prompt.
-
-    No piece is blank, since services refuse blank texts. At most the last MAX_POINTS cuts are made.
-    """
-    ends = sorted({end for end in prefixes if 0 < end < len(prompt)})[-MAX_POINTS:]
-    cut: list[str] = []
-    start = 0
-    for end in (*ends, len(prompt)):
-        piece = prompt[start:end]
-        if cut and not piece.strip():
-            cut[-1] += piece
-        elif piece.strip() or end == len(prompt):
-            cut.append(piece)
-        else:
-            continue  # a blank beginning joins the next piece
-        start = end
-    return tuple(cut)
-
-
-@dataclass(slots=True)
-class _Beginning:
-    """A beginning of prompts: whether the first response to it has begun, and when it was last sent."""
-
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
-    used_at: float = 0.0
-
-
-class FirstGoes:
-    """Of several calls with the same beginning, one goes first: a service can read a beginning from its cache only
-    after its first response has begun.
-
-    The others wait until then, or until the first call ends for whatever reason, and at most `wait_s` seconds.
-    """
-
-    def __init__(self, wait_s: float, *, elapsed: Elapsed = time.monotonic) -> None:
-        self._wait_s = wait_s
-        self._elapsed = elapsed
-        self._known: OrderedDict[str, _Beginning] = OrderedDict()
-
-    @asynccontextmanager
-    async def turn(self, ask: Ask) -> AsyncIterator[Callable[[], None]]:
-        """Wait for this call's turn. The block reports the begin of its response by the function that it gets."""
-        end = ask.prefixes[-1] if ask.prefixes else 0
-        if self._wait_s <= 0 or end < WORTH_CHARACTERS:
-            yield _nothing
-            return
-        key = Document(ask.prompt[:end]).digest
-        beginning = self._known.get(key)
-        if beginning is None or self._elapsed() - beginning.used_at > KEPT_S:
-            beginning = self._known[key] = _Beginning(used_at=self._elapsed())
-            try:
-                yield beginning.answered.set
-            finally:
-                if not beginning.answered.is_set() and self._known.get(key) is beginning:
-                    del self._known[key]  # the call failed or was withdrawn: the next one goes first again
-                beginning.answered.set()
-                self._forget()
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._wait_s):
-                await beginning.answered.wait()
-        beginning.used_at = self._elapsed()
-        if self._known.get(key) is beginning:
-            self._known.move_to_end(key)
-        yield _nothing
-
-    def _forget(self) -> None:
-        while len(self._known) > KNOWN:
-            self._known.popitem(last=False)
-
-
-def _nothing() -> None:
-    """For calls that nobody waits for."""
-
-
-# The sampling settings of requests, and the answer to one request.
-
-
-Thinking = Literal["minimal", "low", "medium", "high", "xhigh"]
-ToolForm = Literal["native", "text"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
-    """Settings sent with every request. None leaves the choice to the service.
-
-    Many reasoning models refuse a temperature. There is no output limit by default: some servers refuse a limit
-    that does not fit with the prompt, and the call's deadline ends an endless reply.
-
-    Streaming distinguishes a slow server from a silent one, but takes about 0.2 ms of CPU per token in the
-    controller (0.4 s for a reply of 2,000 tokens), while a whole reply takes 3 ms. If a client library requires
-    streaming, such as for Anthropic's long replies, it streams without this setting.
-    """
-
-    temperature: float | None = None
-    max_output_tokens: int | None = None
-    thinking: Thinking | None = None
-    stream: bool = False
-    tools: ToolForm | None = None  # how a conversation's tools are offered; None: natively where that is known to work
-    cache: bool = True  # whether prompts are marked for the service's cache, and equal ones sent one before the others
-
-    def __post_init__(self) -> None:
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise UsageError(f"the temperature of a model must be from 0 to 2, not {self.temperature}")
-        if self.max_output_tokens is not None and self.max_output_tokens < 1:
-            raise UsageError("the max_output_tokens of a model must be above 0")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The answer to one request. `stop` is as in Reply, `usage` that of this request."""
-
-    text: str
-    stop: str
-    usage: Usage = Usage()
-
-
-class Requester(Protocol):
-    """Something that carries one request to a service and never retries."""
-
-    async def send(
-        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None], tools: bool = False,
-        images: Sequence[ImageFile] = (),
-    ) -> Answer | Failure:
-        """Ask once; `typed` asks for a judge's answer, `prefixes`, `tools` and `images` are as in Ask.
-
-        Calls `begun` when the response begins, if the service streams it.
-        """
-
-    async def close(self) -> None:
-        """Close the sockets."""
-
 
 CHECK = "Answer with the one word: ready"
 """Asked where one prompt fails again and again: it tells a service that is down from one that fails on that prompt."""
@@ -206,9 +63,9 @@ class ClientModel:
         An outage is waited for, and does not count as a failure of the call; without `patient` ModelError says so.
         Raises ServiceLost where it lasts too long.
         """
-        connection = await self._connected()
+        connection = await self._open_connection()
         async with self._first_goes.turn(ask) as begun:
-            reply = await self._answered(ask, _Call(connection, begun, patient))
+            reply = await self._answer(ask, _Call(connection, begun, patient))
             begun()
             return reply
 
@@ -216,9 +73,9 @@ class ClientModel:
         """Reach the service, and open the connection. Raises UsageError with the fix where this fails."""
         if self._connection is None:
             await self._require_ready()
-        await self._connected()
+        await self._open_connection()
 
-    async def _answered(self, ask: Ask, call: "_Call") -> Reply:
+    async def _answer(self, ask: Ask, call: "_Call") -> Reply:
         draw = Random(derive_seed(self._seed, "back-off", self.name, ask.order.id, ask.attempt))
         limits, account = self._limits, self._account
         answers = account.answers
@@ -235,8 +92,8 @@ class ClientModel:
                 outcome = await _within(left_s, self._request(ask, call, checking=checking))
                 call.sent += 1
                 if isinstance(outcome, Answer):
-                    slot.answered()
-                    account.answered(self.name)
+                    slot.note_answer()
+                    account.note_answer(self.name)
                     if not checking:
                         return self._reply(outcome, call)
                     call.paid.append(outcome.usage)
@@ -248,8 +105,8 @@ class ClientModel:
                 if outcome.usage is not None and outcome.usage.input_tokens + outcome.usage.output_tokens:
                     call.paid.append(outcome.usage)
                 if outcome.overloaded:
-                    slot.overloaded(shared_wait_s(outcome, limits))
-                account.failed(self.name, outcome, limits)
+                    slot.note_overload(shared_wait_s(outcome, limits))
+                account.note_failure(self.name, outcome, limits)
             of = f" of {limits.attempts}" if call.sent < limits.attempts else ""    # an outage takes more
             self._retried(ask.order.id, f"attempt {call.sent + 1}{of}, since {self.name} {call.failure.problem}")
             if not await self._goes_on(call, draw):
@@ -261,7 +118,7 @@ class ClientModel:
 
     def _request(self, ask: Ask, call: "_Call", *, checking: bool) -> Coroutine[None, None, Answer | Failure]:
         if checking:
-            return call.connection.send(CHECK, typed=False, prefixes=(), begun=_nothing)
+            return call.connection.send(CHECK, typed=False, prefixes=(), begun=nothing_begun)
         return call.connection.send(
             ask.prompt, typed=ask.role == "judge", prefixes=ask.prefixes, begun=call.begun, tools=ask.tools,
             images=ask.images,
@@ -296,7 +153,7 @@ class ClientModel:
         if connection is not None:
             await connection.close()
 
-    async def _connected(self) -> Requester:
+    async def _open_connection(self) -> Requester:
         async with self._connecting:
             if self._connection is None:
                 # The first connection imports the client libraries, which takes seconds: not on the loop.
@@ -308,7 +165,7 @@ class ClientModel:
 
     def _usage(self, call: "_Call", *answers: Usage) -> Usage:
         latency_s = self._elapsed() - (call.began_s or 0.0)
-        return replace(summed((*call.paid, *answers)), latency_s=latency_s, attempts=call.sent)
+        return replace(total_usage((*call.paid, *answers)), latency_s=latency_s, attempts=call.sent)
 
     def _error(self, call: "_Call") -> ModelError:
         failure = call.failure
@@ -323,7 +180,7 @@ class ClientModel:
         )
 
 
-def summed(usages: Sequence[Usage]) -> Usage:
+def total_usage(usages: Sequence[Usage]) -> Usage:
     """What several answers used together; the cost is unknown where that of one is."""
     costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     return Usage(

@@ -3,18 +3,14 @@
 Imports pydantic-ai, which takes seconds: `client.py` imports this at the first call, in a thread.
 """
 
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_ai import exceptions as ai
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import (
-    INVALID_JSON_KEY,
     BinaryContent,
     CachePoint,
     ModelRequest,
@@ -31,116 +27,20 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from ..core.ports import THOUGHT_ONLY, ImageFile
-from ..core.text import fenced, one_line
-from ..core.turns import COMPUTE, LOOK, SUBMIT, TRY
 from ..core.values import Usage
-from .call_limits import CallLimits, Failure
-from .client import Answer, Sampling, pieces
-from .diagnosis import diagnose, quotable, refused_to_answer, without_keys, words_of
+from .call_limits import CallLimits
+from .clients import calls_tools, open_client, takes_cache_points, typed_mode
+from .diagnosis import diagnose, refused_to_answer
+from .failures import Failure
+from .habits import Habits
 from .opening import address_of
 from .prices import Price, cost_usd
-from .providers import calls_tools, open_client, takes_cache_points, typed_mode
-from .services import Habits
+from .prompt_cache import pieces
+from .prompt_length import words_of
+from .redaction import quotable, without_keys
+from .requests import Answer, Sampling
 from .spec import ModelSpec
-
-# The tools of a conversation as a service's own tools, and a service's call of one in the plain form of a reply.
-#
-# Conversations know one form of a call only, lines and a code block (`agents/tool_requests.py`). A call in a service's
-# form is written in it as soon as it arrives, so everything behind the client, the log and the replay among it, is the
-# same for all services. Pure.
-
-
-MAX_ARGUMENT = 1000  # characters of an argument that is no code
-MAX_NAME = 60
-MAX_UNREAD = 2000  # characters of arguments that are no JSON object
-
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "integer", "minimum": 0}
-_STEP = {"type": "integer", "description": "a step; below 0 from the end: -30 is 30 steps before the last row"}
-_RECORDING = {**_TEXT, "description": "whose recording and which, such as `parent 0` or `draft 1`"}
-_LINES = ("episode", "recording", "from", "to", "fields", "draft", "note", "summary")
-_CODE = ("program", "code")
-_PYTHON_FENCE = re.compile(r"^( {0,3}(?:`{3,}|~{3,}))[ \t]*(?:python3?|py)\b", re.IGNORECASE | re.MULTILINE)
-_WRAPPED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*)\n[ \t]*\1\s*", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceTool:
-    """One tool as it is described to services: its name, what it does, and the JSON schema of its arguments."""
-
-    name: str
-    description: str
-    schema: Mapping[str, Any]
-
-
-def _tool(name: str, description: str, required: Sequence[str], **arguments: Mapping[str, Any]) -> ServiceTool:
-    named = {argument.strip("_"): schema for argument, schema in arguments.items()}
-    schema = {"type": "object", "properties": named, "required": list(required), "additionalProperties": False}
-    return ServiceTool(name=name, description=description, schema=schema)
-
-
-_DRAFT = {**_TEXT, "description": "the whole program or the patch, in the form of the prompt, without a fence"}
-TOOLS = (
-    _tool(
-        TRY, "Roll a draft out in one practice episode.", [], program=_DRAFT, episode=_NUMBER,
-        draft={**_TEXT, "description": "`parent` or the number of a draft: tried again, or changed by a patch"},
-    ),
-    _tool(
-        LOOK, "Show rows of a recording; without `fields`, list its arrays.", ["recording"], recording=_RECORDING,
-        from_=_STEP, to=_STEP, fields={**_TEXT, "description": "names of arrays, such as `name, other[2]`"},
-    ),
-    _tool(
-        COMPUTE, "Run a few lines of Python with numpy over a recording, and answer with what they print.",
-        ["recording", "code"], recording=_RECORDING, code=_TEXT,
-    ),
-    _tool(
-        SUBMIT, "Submit a program, or a draft that was tried. It ends the conversation.", ["summary"], program=_DRAFT,
-        draft={**_NUMBER, "description": "the number of a draft that was tried; `program` may be a patch of it"},
-        summary={**_TEXT, "description": "the summary line of the prompt"},
-        note={**_TEXT, "description": "the note of the prompt, if it asks for one"},
-    ),
-)
-
-
-def plain_form(said: str, calls: Sequence[tuple[str, str]]) -> str:
-    """What a model said, and then its calls, each a name and its arguments as JSON text, in the form of the prompt.
-
-    A Python block in what it said loses its language, so that the call's code is the only program of the reply.
-    """
-    if not calls:
-        return said
-    return "\n\n".join(filter(None, (_PYTHON_FENCE.sub(r"\1text", said).rstrip(), *(_call(*call) for call in calls))))
-
-
-def _call(name: str, arguments: str) -> str:
-    lines = [f"Tool: {one_line(name, MAX_NAME)}"]
-    try:
-        given = json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict) and given.keys() == {INVALID_JSON_KEY}:
-        arguments = str(given[INVALID_JSON_KEY])    # how the client library passes on what is no JSON
-        given = None
-    if not isinstance(given, dict):
-        unread = fenced(arguments[:MAX_UNREAD])
-        return "\n".join([*lines, "(The arguments of this call are no JSON object.)", "", unread])
-    lines += [f"{key.capitalize()}: {_words(given[key])}" for key in _LINES if given.get(key) is not None]
-    others = [one_line(str(key), MAX_NAME) for key in given if key not in (*_LINES, *_CODE)]
-    if others:
-        lines.append(f"(This tool has no argument {', '.join(others[:8])}.)")
-    code = next((given[key] for key in _CODE if given.get(key) is not None), None)
-    return "\n".join(lines if code is None else [*lines, "", fenced(_unwrapped(str(code)), "python")])
-
-
-def _words(value: object) -> str:
-    return one_line(", ".join(map(str, value)) if isinstance(value, list) else str(value), MAX_ARGUMENT)
-
-
-def _unwrapped(code: str) -> str:
-    """The code itself, where a model put it into a fence."""
-    found = _WRAPPED.fullmatch(code)
-    return found[2] if found else code
-
+from .tool_calls import TOOLS, plain_form
 
 _STOPS = {"stop": "end", "tool_call": "end", "length": "length", "content_filter": "refusal"}
 # Of services that end their answers in other words; what is in neither table ends a whole answer, with a note.
@@ -165,7 +65,10 @@ class Vote(BaseModel):
 
 
 class Connection:
-    """A client of one model, with its sockets. All retries are the caller's."""
+    """A client of one model, with its sockets. All retries are the caller's.
+
+    `secrets` are further texts that no message and no reply may hold.
+    """
 
     def __init__(
         self,
@@ -177,14 +80,16 @@ class Connection:
         sampling: Sampling,
         price: Price | None,
         habits: Habits,
+        secrets: Sequence[str] = (),
     ) -> None:
         self._spec = spec
-        self._keys = (key,) if key else ()
+        self._keys = (*filter(None, (key,)), *secrets)
         self._price = price
-        self._address = address_of(spec, base_url)
         self._sampling = sampling
         self._habits = habits
-        self._client, self._model = open_client(spec, key, base_url, limits)
+        client = open_client(spec, key, base_url, limits)
+        self._close, self._model = client.close, client.model
+        self._address = address_of(spec, base_url) or str(getattr(client.model, "base_url", "its address"))
         self._tools = calls_tools(spec, self._model) if sampling.tools is None else sampling.tools == "native"
         self._cache_points = sampling.cache and takes_cache_points(spec, self._model)
 
@@ -198,7 +103,7 @@ class Connection:
         `prefixes` and `images` are as in Ask. A streamed response calls `begun` when it begins.
         What the service refused before is left out; where it refuses something now, the failure says `adapted`.
         """
-        used = self._used(typed=typed, tools=tools, prefixes=prefixes)
+        used = self._features(typed=typed, tools=tools, prefixes=prefixes)
         content: str | list[UserContent] = prompt
         if "cache" in used or images:
             texts = _with_cache_points(prompt, prefixes) if "cache" in used else iter((prompt,))
@@ -207,7 +112,7 @@ class Connection:
             response = await self._request(content, used, begun)
         except Exception as error:  # noqa: BLE001 - a service can make its client library raise anything
             return self._failure(error, used, pictures=bool(images), characters=len(prompt))
-        self._habits.accepted(used)
+        self._habits.note_accepted(used)
         try:
             return self._answer(response, typed=typed, characters=len(prompt))
         except Exception as error:  # noqa: BLE001 - so can what is in an answer
@@ -216,7 +121,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close the sockets."""
-        await self._client.close()
+        await self._close()
 
     def _failure(self, error: Exception, used: frozenset[str], *, pictures: bool, characters: int) -> Answer | Failure:
         if refused_to_answer(error):
@@ -258,7 +163,7 @@ class Connection:
             cost_usd=cost_usd(self._spec, self._price, usage) if measured else None,
         )
 
-    def _used(self, *, typed: bool, tools: bool, prefixes: Sequence[int]) -> frozenset[str]:
+    def _features(self, *, typed: bool, tools: bool, prefixes: Sequence[int]) -> frozenset[str]:
         """The optional features of this request, without those that the service refused."""
         sampling = self._sampling
         wanted = {
@@ -349,12 +254,12 @@ def _typed_text(response: ModelResponse) -> str:
             if isinstance(part, ToolCallPart):
                 return Vote.model_validate_json(part.args_as_json_str()).model_dump_json()
             if isinstance(part, TextPart):
-                return Vote.model_validate_json(_unfenced(part.content)).model_dump_json()
+                return Vote.model_validate_json(_json_object(part.content)).model_dump_json()
     calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
     return response.text or "\n".join(calls)
 
 
-def _unfenced(text: str) -> str:
+def _json_object(text: str) -> str:
     """The first JSON object in a text that may wrap it in a fence or in words."""
     start, end = text.find("{"), text.rfind("}")
     return text[start : end + 1] if 0 <= start < end else text

@@ -4,71 +4,16 @@ Imports pydantic-ai, which takes seconds: only the connection imports this modul
 """
 
 import re
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Collection, Iterable, Mapping
-from functools import cache
-from urllib.parse import quote
+from collections.abc import Collection, Mapping
 
 from pydantic_ai import exceptions as ai
 
-from ..core.text import one_line
 from .bodies import BodyTooLong, WebPage, caused_by
-from .call_limits import Failure, requested_wait_s
+from .failures import Failure, requested_wait_s
 from .opening import why_unreachable
+from .prompt_length import is_too_long, room_in, words_of
+from .redaction import quotable
 from .spec import ModelSpec
-
-# Takes keys out of texts that could carry them elsewhere: messages of exceptions, replies.
-
-
-_LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-*.]{8,}|(?i:\bbearer\s+)[^\s'\",;]+")
-
-
-_SHORTEST = 12      # characters of a key's beginning or end that are masked as well
-
-
-def without_keys(text: str, keys: Iterable[str]) -> str:
-    """`text` with these keys replaced, whatever they look like: also in base64 or URL-coded, with white space or
-    dashes between their letters, and the beginning or end of one."""
-    for key in sorted(filter(None, keys), key=len, reverse=True):
-        for form in _forms(key):
-            text = text.replace(form, "[key]")
-        if len(key) >= _SHORTEST:
-            text = _spelt_out(key).sub("[key]", text)
-    return text
-
-
-@cache
-def _forms(key: str) -> tuple[str, ...]:
-    """The key as it is and as it is coded for a header, a URL or a body, the longest first."""
-    data = key.encode("utf-8", "surrogatepass")
-    forms = {key}
-    if len(key) >= _SHORTEST:
-        coded = {quote(key, safe=""), "".join(f"%{byte:02X}" for byte in data), data.hex().upper()}
-        forms |= coded | {re.sub("%..", lambda found: found[0].lower(), form) for form in coded} | {data.hex()}
-        for lead in range(3):       # base64 goes on by three bytes: what stands before the key moves its letters
-            for encode in (b64encode, urlsafe_b64encode):
-                whole = encode(bytes(lead) + data).decode().rstrip("=")
-                first, last = (0, 2, 3)[lead], len(whole) - (1 if (lead + len(data)) % 3 else 0)
-                forms.add(whole[first:last])
-    return tuple(sorted(forms, key=len, reverse=True))
-
-
-@cache
-def _spelt_out(key: str) -> re.Pattern[str]:
-    """The key's first or last letters, at least `_SHORTEST` of them, with or without blanks between."""
-    gap = r"[\s\u200b\u00ad]*"
-    ahead = gap.join(map(re.escape, key[:_SHORTEST]))
-    rest = ""
-    for letter in reversed(key[_SHORTEST:]):
-        rest = f"(?:{gap}{re.escape(letter)}{rest})?"
-    end = gap.join(map(re.escape, key[-_SHORTEST:]))
-    return re.compile(f"{ahead}{rest}|{end}")
-
-
-def quotable(text: str, keys: Iterable[str], limit: int = 300) -> str:
-    """A service's words, fit for a message: one line, bounded, without these keys or anything like a key."""
-    return one_line(_LOOKS_LIKE_A_KEY.sub("[key]", without_keys(text, keys)), limit)
-
 
 _POLICY_CODES = {"content_filter", "content_policy_violation", "invalid_prompt", "responsible_ai_policy_violation"}
 _POLICY_WORDS = re.compile(  # the only mark of it in the errors of Anthropic, Azure and OpenRouter
@@ -113,9 +58,9 @@ def diagnose(
             room=room_in(words_of(error), characters),
         )
     if isinstance(error, ai.ModelRequestRejectedError | ai.ModelQuotaExceededError):
-        return _rejected(error, spec, keys, where)
+        return _rejection(error, spec, keys, where)
     if isinstance(error, ai.ModelConnectionError) and error.phase in ("connect", "pool"):
-        return _unreached(error, where, keys)
+        return _no_connection(error, where, keys)
     if isinstance(error, ai.ModelAPIError):
         return _transient(error, keys)
     if isinstance(error, ai.UserError):  # the library cannot express this request to this model
@@ -125,49 +70,7 @@ def diagnose(
     return Failure(problem=f"gave an answer that cannot be read ({kind}: {quotable(str(error), keys)})", retry=True)
 
 
-# A prompt that is too long, in the words of the servers.
-
-
-_TOO_LONG = re.compile(
-    r"context.{0,20}(length|size|window|overflow)|exceed_context|maximum (prompt|context|input)|"
-    r"number of tokens allowed|input token count|(prompt|input|inputs|request)( entity)?( is)? too (long|large)|"
-    r"too many (input |prompt )?tokens|input length|reduce the length|payload too large|less than \d+ tokens|"
-    r"larger than the context|exceeds? .{0,40}\b(context|tokens)\b",
-    re.IGNORECASE,
-)
-_LENGTH_STATUSES = (400, 404, 408, 413, 422, 429)
-ROOM = 0.75     # of a prompt that was too long, where the service does not say by how much
-ANSWER = 0.9    # the rest is for the answer
-
-
-def is_too_long(error: ai.ModelAPIError) -> bool:
-    """Whether a request failed by the length of its prompt alone."""
-    status = getattr(error, "status_code", None)
-    if isinstance(error, ai.ModelContextWindowExceededError) or status == 413:
-        return True
-    plain = status in _LENGTH_STATUSES or status is None or status >= 500
-    pattern = _TOO_LARGE if status == 429 else _TOO_LONG    # a busy service speaks of tokens, too
-    return plain and not isinstance(error, ai.ModelConnectionError) and bool(pattern.search(words_of(error)))
-
-
-_TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
-
-
-def room_in(words: str, characters: int) -> int:
-    """The characters that a prompt may have after one of `characters` was too long, from the numbers of the service."""
-    numbers = {int(found.replace(",", "")) for found in re.findall(r"\d[\d,]{2,}", words)}
-    counts = sorted(number for number in numbers if number >= 512)
-    ratio = counts[0] / counts[-1] if len(counts) > 1 else 1.0
-    return max(1, int(characters * (ratio * ANSWER if 0.02 < ratio < 1 else ROOM)))
-
-
-def words_of(error: Exception) -> str:
-    """Everything that a service said in an error."""
-    body = getattr(error, "body", None)
-    return f"{getattr(error, 'message', '')} {error}" if body is None else str(body)
-
-
-def _rejected(error: ai.ModelAPIError, spec: ModelSpec, keys: Collection[str], where: str) -> Failure:
+def _rejection(error: ai.ModelAPIError, spec: ModelSpec, keys: Collection[str], where: str) -> Failure:
     status = _status(error)
     if isinstance(error, ai.ModelAuthenticationError):
         # The service's message is omitted: some services repeat parts of the key.
@@ -189,7 +92,7 @@ def _rejected(error: ai.ModelAPIError, spec: ModelSpec, keys: Collection[str], w
 
 def _path_hint(spec: ModelSpec, where: str) -> str:
     """Servers with OpenAI's chat completions mostly have them below /v1."""
-    if spec.scheme != "compatible" or re.search(r"/v\d|/openai", where):
+    if not spec.is_compatible or re.search(r"/v\d|/openai", where):
         return ""
     return f"; the addresses of such services mostly end in /v1: try compatible:{spec.label}@{where}/v1#{spec.model}"
 
@@ -218,7 +121,7 @@ def _transient(error: ai.ModelAPIError, keys: Collection[str]) -> Failure:
     )
 
 
-def _unreached(error: ai.ModelConnectionError, where: str, keys: Collection[str]) -> Failure:
+def _no_connection(error: ai.ModelConnectionError, where: str, keys: Collection[str]) -> Failure:
     """No connection came about, so the service got nothing."""
     return Failure(
         problem=f"could not be reached at {where} ({why_unreachable(error) or _words(error, keys)})", retry=True,

@@ -13,25 +13,21 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ..core.errors import UsageError
+from ..core.ports import Model
 from .spec import ModelSpec
 
 UNREACHED = "is the server running, and is this its address?"
 CONNECT_S = 2.0     # a first look only: a slower network is no error
 TRIES = 2
 BETWEEN_S = 0.5
-HOMES = {
-    "openai": "https://api.openai.com/v1", "openai-chat": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-}
-"""Where the services are that need no URL."""
 
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
 
 
 def address_of(spec: ModelSpec, base_url: str | None) -> str:
-    """The URL of the service."""
-    return base_url or HOMES.get(spec.scheme, "")
+    """The URL of the service; "" where only its client knows it."""
+    return base_url or spec.provider.home
 
 
 def why_unreachable(error: BaseException | None) -> str:
@@ -135,3 +131,17 @@ def without_user(url: str) -> str:
     """A URL of a proxy without its user and password."""
     scheme, mark, rest = url.partition("://")
     return f"{scheme}{mark}{rest.rpartition('@')[2]}" if mark else url.rpartition("@")[2]
+
+
+async def open_model(model: Model) -> None:
+    """Reach a model's service, and open its client, where it has one. Raises UsageError with the fix if this fails."""
+    opener = getattr(model, "open", None)
+    if opener is not None:
+        await opener()
+
+
+async def close_model(model: Model) -> None:
+    """Close a model's sockets, if it has any."""
+    closer = getattr(model, "close", None)
+    if closer is not None:
+        await closer()

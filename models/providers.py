@@ -1,96 +1,89 @@
-"""What differs between providers: the client library of each, and what its cache
-needs, and how each is asked for a judge's typed answer.
+"""The table of providers: one entry for each scheme of a model's name, with all that differs between providers.
 
-A new provider needs its form and key variable in `spec.py`, its client in `open_client` here, and its prices in
-`prices.py`. A server with OpenAI's chat completions needs no code: it is a `compatible` model.
-
-Imports pydantic-ai, which takes seconds: only `connection.py` imports this.
+A new provider is one entry here and, where it has a client library of its own, one function in `clients.py`. Nothing
+is imported for it: `clients.py` takes seconds.
 """
 
-import os
+import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
-import httpx2
-from anthropic import AsyncAnthropic
-from anthropic import DefaultAsyncHttpxClient as AnthropicHttp
-from openai import AsyncOpenAI, Omit
-from openai import DefaultAsyncHttpxClient as OpenAIHttp
-from pydantic_ai.models import Model
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+OFFLINE: Final = "offline"
+ASK: Final = "ask"              # a person or another program at this machine, as a judge
+COMMAND: Final = "command"      # a program on this machine; what it asks, and what that costs, is not known
+COMPATIBLE: Final = "compatible"
+PYDANTIC_AI: Final = "pydantic-ai"
 
-from .bodies import read_body
-from .call_limits import CallLimits
-from .spec import ModelSpec
-
-Client = AsyncOpenAI | AsyncAnthropic
-TypedMode = Literal["tool", "native", "prompted"]
-
-_HOOKS = {"response": [read_body]}
-_CHAT_PROFILE = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+Client = Literal["openai-responses", "openai-chat", "anthropic", "compatible", "pydantic-ai"]
 
 
-def open_client(spec: ModelSpec, key: str | None, base_url: str | None, limits: CallLimits) -> tuple[Client, Model]:
-    """The provider's client, which the caller closes, and the model over it. The client never retries."""
-    timeout = httpx2.Timeout(limits.read_s, connect=limits.connect_s)
-    if spec.scheme == "anthropic":
-        # No client follows a redirect: it would carry the key and the prompt to another host.
-        http = AnthropicHttp(timeout=timeout, follow_redirects=False, event_hooks=_HOOKS)
-        sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0, http_client=http)
-        return sdk, AnthropicModel(spec.model, provider=AnthropicProvider(anthropic_client=sdk))
-    if spec.scheme == "compatible":
-        return _compatible(spec, key, base_url, timeout)
-    openai = AsyncOpenAI(
-        api_key=key, base_url=base_url, timeout=timeout, max_retries=0,
-        http_client=OpenAIHttp(timeout=timeout, follow_redirects=False, event_hooks=_HOOKS),
-    )
-    provider = OpenAIProvider(openai_client=openai)
-    if spec.scheme == "openai":
-        return openai, OpenAIResponsesModel(spec.model, provider=provider)
-    return openai, OpenAIChatModel(spec.model, provider=provider, profile=_CHAT_PROFILE)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """One scheme of a model's name. What is unknown of a provider is None, and never taken from another one.
+
+    `client` opens its client, by its name in `clients.py`; None where no service is asked. `prices` is its name in the
+    list of genai-prices: "" where the model's own name begins with it. `profile` says that the client's own table of
+    models knows whether one takes tools, a schema, or marks for a cache.
+    """
+
+    form: str                               # as a user writes it
+    words: str = ""                         # what it is, where it needs no key
+    free: bool = False                      # costs nothing
+    client: Client | None = None
+    key_variable: str | None = None         # the environment variable with its key, where all its models share one
+    needs_key: bool = False
+    url_variable: str | None = None         # the environment variable with another address of it
+    home: str = ""                          # its address; "" where the name of a model or its client has it
+    prices: str | None = None
+    profile: bool = False
+    votes: Literal["tool", "native", "prompted"] = "prompted"   # how a judge's answer is asked for at best
+    marks_cache: bool = False               # requests mark where repeated beginnings end
+    discounts_cache: bool = False           # so calls with one beginning wait for the first of them
+    text_alone: re.Pattern[str] | None = None   # the models that are known to take no images
 
 
-def takes_cache_points(spec: ModelSpec, model: Model) -> bool:
-    """Whether requests mark where the repeated beginnings end. The other services find them without marks."""
-    if spec.scheme == "anthropic":
-        return True
-    return spec.scheme != "compatible" and bool(model.profile.get("openai_supports_prompt_cache_breakpoints", False))
+_OPENAI_TEXT = re.compile(r"gpt-3\.5|gpt-4(-32k)?(-0314|-0613)?$|o1-(mini|preview)|o3-mini|(babbage|davinci)-002")
 
+PROVIDERS: Final[Mapping[str, Provider]] = {
+    OFFLINE: Provider(
+        form="offline", free=True, words="the embedded mutator: no language model, no network (the default)",
+    ),
+    ASK: Provider(
+        form="ask", free=True,
+        words="a person or another program, as a judge only: --judge ask, then memento vote RUN",
+    ),
+    "openai": Provider(
+        form="openai:NAME", client="openai-responses", key_variable="OPENAI_API_KEY", needs_key=True,
+        url_variable="OPENAI_BASE_URL", home="https://api.openai.com/v1", prices="openai", profile=True,
+        votes="native", discounts_cache=True, text_alone=_OPENAI_TEXT,
+    ),
+    "openai-chat": Provider(
+        form="openai-chat:NAME", client="openai-chat", key_variable="OPENAI_API_KEY", needs_key=True,
+        url_variable="OPENAI_BASE_URL", home="https://api.openai.com/v1", prices="openai", profile=True,
+        votes="native", discounts_cache=True, text_alone=_OPENAI_TEXT,
+    ),
+    "anthropic": Provider(
+        form="anthropic:NAME", client="anthropic", key_variable="ANTHROPIC_API_KEY", needs_key=True,
+        url_variable="ANTHROPIC_BASE_URL", home="https://api.anthropic.com", prices="anthropic", profile=True,
+        votes="tool", marks_cache=True, discounts_cache=True, text_alone=re.compile(r"claude-(2|instant)"),
+    ),
+    COMPATIBLE: Provider(       # the same weights cost differently everywhere, and few servers charge less for a cache
+        form="compatible:LABEL@URL#MODEL", client="compatible",
+        words="any server with OpenAI's chat completions, such as compatible:ollama@http://localhost:11434/v1#qwen3",
+    ),
+    PYDANTIC_AI: Provider(
+        form="pydantic-ai:PROVIDER:MODEL", client="pydantic-ai", prices="", profile=True, votes="native",
+        words="any provider of pydantic-ai, with its own variables, such as pydantic-ai:groq:NAME with GROQ_API_KEY",
+    ),
+    COMMAND: Provider(
+        form="command:PROGRAM", text_alone=re.compile(""),
+        words="a program that reads the prompt and writes the answer, with your rights, such as command:./ask.sh",
+    ),
+}
+"""Every scheme, in the order in which a user sees them."""
 
-def calls_tools(spec: ModelSpec, model: Model) -> bool:
-    """Whether tools are offered to the service as its own tools: compatible servers often refuse such requests."""
-    return spec.scheme != "compatible" and bool(model.profile.get("supports_tools", True))
-
-
-def typed_mode(spec: ModelSpec, model: Model) -> TypedMode:
-    """How a typed answer is best asked for; compatible servers often know neither schemas nor tools."""
-    if spec.scheme == "anthropic":
-        return "tool"
-    native = spec.scheme != "compatible" and model.profile.get("supports_json_schema_output", False)
-    return "native" if native else "prompted"
-
-
-def _compatible(
-    spec: ModelSpec, key: str | None, base_url: str | None, timeout: httpx2.Timeout
-) -> tuple[Client, Model]:
-    assert spec.label is not None
-    openai = AsyncOpenAI(
-        api_key=key or "none", base_url=base_url, timeout=timeout, max_retries=0,
-        default_headers=_without_openai_headers(os.environ, key),
-        http_client=OpenAIHttp(timeout=timeout, follow_redirects=False, event_hooks=_HOOKS),
-    )
-    openai.organization = openai.project = None
-    provider = OpenAICompatibleProvider(spec.label, openai_client=openai)
-    return openai, OpenAIChatModel(spec.model, provider=provider, profile=_CHAT_PROFILE)
-
-
-def _without_openai_headers(environ: Mapping[str, str], key: str | None) -> dict[str, Any]:
-    """Headers for another service: without those that the user set for OpenAI alone, which the client adds."""
-    names = [line.partition(":")[0].strip() for line in environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()]
-    headers: dict[str, Any] = {name: Omit() for name in names if name and name.lower() != "authorization"}
-    return headers | {"Authorization": f"Bearer {key or 'none'}"}
+FORMS: Final = {scheme: provider.form for scheme, provider in PROVIDERS.items()}
+KEY_VARIABLES: Final = tuple(dict.fromkeys(
+    provider.key_variable for provider in PROVIDERS.values() if provider.key_variable is not None
+))

@@ -1,7 +1,4 @@
-"""Parses the user's names of language models, such as `openai:gpt-5.2`, without importing any client.
-
-A new provider has its form in FORMS and its key variable in KEY_VARIABLES here; see `providers.py` for the rest.
-"""
+"""Parses the user's names of language models, such as `openai:gpt-5.2`, without importing any client."""
 
 import re
 import shlex
@@ -11,23 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..core.errors import UsageError, nearest
-
-FORMS = {
-    "offline": "offline",
-    "ask": "ask",
-    "openai": "openai:NAME",
-    "openai-chat": "openai-chat:NAME",
-    "anthropic": "anthropic:NAME",
-    "compatible": "compatible:LABEL@URL#MODEL",
-    "command": "command:PROGRAM",
-}
-"""Every scheme with the form that a user writes."""
-
-FREE = ("offline", "ask")  # these schemes are their whole name, and no service is asked
-COMMAND = "command"  # a program on this machine; what it asks, and what that costs, is not known
-
-KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-URL_VARIABLES = {"openai": "OPENAI_BASE_URL", "openai-chat": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+from .providers import ASK, COMMAND, COMPATIBLE, FORMS, OFFLINE, PROVIDERS, PYDANTIC_AI, Provider
 
 ELSEWHERE = {
     "openrouter": "https://openrouter.ai/api/v1", "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -51,13 +32,15 @@ ELSEWHERE = {
 
 _FAMILIES = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_WHOLE_NAMES = tuple(scheme for scheme, form in FORMS.items() if ":" not in form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
-    """One model as the user named it. `label` and `base_url` are given for `compatible` only.
+    """One model as the user named it.
 
-    The `model` of `command` is a program and its arguments, in a shell's quotes.
+    `label` and `base_url` are given for `compatible`; of `pydantic-ai` the `label` is pydantic-ai's provider. The
+    `model` of `command` is a program and its arguments, in a shell's quotes.
     """
 
     scheme: str
@@ -66,26 +49,81 @@ class ModelSpec:
     base_url: str | None = None
 
     @property
+    def provider(self) -> Provider:
+        """The entry of its scheme in the table of providers."""
+        return PROVIDERS[self.scheme]
+
+    @property
     def name(self) -> str:
         """Its name in reports, votes and prices: `openai:gpt-5.2`, or `LABEL:MODEL` for a compatible server."""
-        return self.scheme if self.free else f"{self.label or self.scheme}:{self.model}"
+        if self.scheme in _WHOLE_NAMES:
+            return self.scheme
+        return f"{self.label if self.scheme == COMPATIBLE else self.scheme}:{self.rest}"
+
+    @property
+    def rest(self) -> str:
+        """What follows its scheme, or its label: the model, and where it is one of pydantic-ai's, its provider."""
+        return f"{self.label}:{self.model}" if self.scheme == PYDANTIC_AI else self.model
+
+    @property
+    def as_written(self) -> str:
+        """The name as a user writes it."""
+        if self.scheme in _WHOLE_NAMES:
+            return self.scheme
+        return f"{self.scheme}:{f'{self.label}@{self.base_url}#' if self.base_url else ''}{self.rest}"
 
     @property
     def free(self) -> bool:
         """Whether it costs nothing and no service is asked: the offline model, or a judge who is a person."""
-        return self.scheme in FREE
+        return self.provider.free
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it is the embedded mutator."""
+        return self.scheme == OFFLINE
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person, or another program, answers in files of the run's folder."""
+        return self.scheme == ASK
+
+    @property
+    def is_command(self) -> bool:
+        """Whether it is a program on this machine."""
+        return self.scheme == COMMAND
+
+    @property
+    def is_service(self) -> bool:
+        """Whether requests to it go through a client, so that settings of sampling apply."""
+        return self.provider.client is not None
+
+    @property
+    def is_compatible(self) -> bool:
+        """Whether it is a server at an address of the user's, of whose abilities nothing is known."""
+        return self.scheme == COMPATIBLE
 
     @property
     def key_variable(self) -> str | None:
         """The environment variable that holds its key; None for a free model."""
-        if self.label is not None:
-            return key_variable_of(self.label)
-        return KEY_VARIABLES.get(self.scheme)
+        return self.provider.key_variable if self.label is None else key_variable_of(self.label)
+
+    @property
+    def url_variable(self) -> str:
+        """The environment variable with another address of the service; "" where there is none."""
+        if self.scheme == PYDANTIC_AI:
+            return key_variable_of(self.label or "").removesuffix("API_KEY") + "BASE_URL"
+        return self.provider.url_variable or ""
+
+    @property
+    def price_list(self) -> tuple[str, str] | None:
+        """The provider and the model in the list of genai-prices; None where no list has its price."""
+        listed = self.provider.prices
+        return None if listed is None else (listed or self.label or "", self.model)
 
     @property
     def command(self) -> tuple[str, ...]:
         """The program and its arguments, for `command`; a `~` before the program is the home folder."""
-        words = shlex.split(self.model) if self.scheme == COMMAND else []
+        words = shlex.split(self.model) if self.is_command else []
         return (str(Path(words[0]).expanduser()) if words[0][:1] == "~" else words[0], *words[1:]) if words else ()
 
     @property
@@ -102,16 +140,21 @@ def key_variable_of(label: str) -> str:
 def parse_spec(text: str) -> ModelSpec:
     """The model that `text` names. Raises UsageError with the nearest form if it names none."""
     scheme, colon, rest = text.strip().partition(":")
-    if scheme in FREE and not colon:
+    if scheme in _WHOLE_NAMES and not colon:
         return ModelSpec(scheme=scheme, model="")
-    if scheme not in FORMS or scheme in FREE or not colon:
-        raise UsageError(_unknown(text))
-    if scheme == "compatible":
+    if scheme not in FORMS or scheme in _WHOLE_NAMES or not colon:
+        raise UsageError(_unknown_words(text))
+    if scheme == COMPATIBLE:
         return _compatible(text, rest)
     if not rest.strip():
         raise UsageError(f"{text!r} names no model: write {FORMS[scheme]}")
     if scheme == COMMAND:
         _require_words(text, rest)
+    if scheme == PYDANTIC_AI:
+        label, _, model = rest.strip().partition(":")
+        if not (_LABEL.fullmatch(label) and model):
+            raise UsageError(f"{text!r} is not of the form {FORMS[scheme]}, such as pydantic-ai:groq:NAME")
+        return ModelSpec(scheme=scheme, model=model, label=label)
     return ModelSpec(scheme=scheme, model=rest.strip())
 
 
@@ -127,7 +170,7 @@ def _require_words(text: str, rest: str) -> None:
 
 def parse_specs(text: str) -> tuple[ModelSpec, ...]:
     """Several models to try in turn, separated by commas, such as `anthropic:claude-sonnet-5,offline`."""
-    schemes = "|".join(FORMS)
+    schemes = "|".join(map(re.escape, FORMS))
     parts = re.split(rf",\s*(?=(?:{schemes})(?::|,|\s*$))", text) if text.strip() else [text]
     return tuple(parse_spec(part) for part in parts)
 
@@ -135,14 +178,13 @@ def parse_specs(text: str) -> tuple[ModelSpec, ...]:
 def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
     """The key of this model from the environment.
 
-    Raises UsageError with the variable if a service that needs a key has none. A compatible server may work
-    without a key.
+    Raises UsageError with the variable if a service that needs a key has none. Other servers may work without a key.
     """
     variable = spec.key_variable
     if variable is None:
         return None
     key = environ.get(variable, "").strip()
-    if not key and spec.scheme != "compatible":
+    if not key and spec.provider.needs_key:
         raise UsageError(
             f"{spec.name!r} needs a key in the environment variable {variable}: set it, or choose --model offline"
         )
@@ -155,7 +197,7 @@ def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
 
 def base_url_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
     """The URL of the service, from the spec or the environment; None for the service's default."""
-    variable = URL_VARIABLES.get(spec.scheme, "")
+    variable = spec.url_variable
     given = environ.get(variable, "").strip()
     if spec.base_url is not None or not given:
         return spec.base_url
@@ -214,7 +256,7 @@ def _refuse_wrong_end(label: str, base_url: str, model: str) -> None:
         )
 
 
-def _unknown(text: str) -> str:
+def _unknown_words(text: str) -> str:
     shown = _without_userinfo(text)
     forms = ", ".join(FORMS.values())
     scheme, colon, rest = text.strip().partition(":")
@@ -232,7 +274,7 @@ def _unknown(text: str) -> str:
     near = nearest(scheme.lower(), FORMS, most=1, cutoff=0.5)
     if not near:
         return f"unknown model {shown!r}: a model is one of {forms}"
-    meant = f"{near[0]}:{rest}" if rest and near[0] not in (*FREE, "compatible") else FORMS[near[0]]
+    meant = f"{near[0]}:{rest}" if rest and near[0] not in (*_WHOLE_NAMES, COMPATIBLE, PYDANTIC_AI) else FORMS[near[0]]
     return f"unknown model {shown!r}: did you mean {meant!r}? (a model is one of {forms})"
 
 
@@ -240,18 +282,7 @@ def _without_userinfo(text: str) -> str:
     return re.sub(r"(://)[^/@#]*@", r"\1", text)
 
 
-# Which models are known to take no images.
-
-
-_TEXT_ALONE = {
-    "openai": re.compile(r"gpt-3\.5|gpt-4(-32k)?(-0314|-0613)?$|o1-(mini|preview)|o3-mini|(babbage|davinci)-002"),
-    "anthropic": re.compile(r"claude-(2|instant)"),
-}
-
-
 def reads_text_alone(spec: ModelSpec) -> bool:
     """Whether a model is known to take no images. Of most models, and of all compatible servers, nothing is known."""
-    if spec.scheme == COMMAND:
-        return True
-    pattern = _TEXT_ALONE.get(spec.scheme.removesuffix("-chat"))
+    pattern = spec.provider.text_alone
     return pattern is not None and pattern.match(spec.model) is not None

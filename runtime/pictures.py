@@ -43,22 +43,22 @@ class Captioned:
         height = -(-(lines * line + 2 * margin + bar) // FINE)
         strip = Image.new("RGB", (width * FINE, height * FINE), PAPER)
         draw = ImageDraw.Draw(strip)
-        right = [self._when(row), (self._title + note, self._title)]
+        right = [self._corner(row), (self._title + note, self._title)]
         for number in range(lines):
             top, room = margin + number * line, width * FINE - 2 * margin
             if number < len(words):
-                text = _fitted((words[number],), room, draw.textlength, font)
+                text = _fitting_text((words[number],), room, draw.textlength, font)
                 draw.text((margin, top), text, INK, font)
                 room -= round(draw.textlength(text, font)) + size
             if number < len(right):
-                text = _fitted(right[number], room, draw.textlength, font)
+                text = _fitting_text(right[number], room, draw.textlength, font)
                 draw.text((width * FINE - margin - draw.textlength(text, font), top), text, DIM, font)
         done = round(strip.width * row / self._steps) if self._steps else strip.width
         if done:
             draw.rectangle((0, strip.height - bar, done - 1, strip.height), BAR)
         return strip.resize((width, height), Image.Resampling.LANCZOS)
 
-    def _when(self, row: int) -> tuple[str, ...]:
+    def _corner(self, row: int) -> tuple[str, ...]:
         """Step and time in several forms, the longest first."""
         short = f"step {row:,}"
         step = f"{short} of {self._steps:,}"
@@ -68,7 +68,7 @@ class Captioned:
         return f"{step}, {time}", f"{short}, {time}", short
 
 
-def _fitted(texts: Sequence[str], room: int, length: Callable[..., float], font: object) -> str:
+def _fitting_text(texts: Sequence[str], room: int, length: Callable[..., float], font: object) -> str:
     """The first of the texts that is not wider than `room`, else the last one, shortened."""
     for text in texts:
         if length(text, font) <= room:

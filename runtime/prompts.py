@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 
 SHIPPED = Path(__file__).resolve().parent.parent / "prompts"
 
@@ -66,7 +66,7 @@ class PromptFolder:
 
     def __getitem__(self, name: str) -> Prompt:
         if name not in self._prompts:
-            raise unknown("prompt", name, self._prompts)
+            raise no_such("prompt", name, self._prompts)
         return self._prompts[name]
 
     def __iter__(self) -> Iterator[str]:

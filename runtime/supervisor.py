@@ -117,7 +117,7 @@ class Supervisor:
         self._begin(history)
         outcome: str | Exception
         async with asyncio.TaskGroup() as group:
-            listener = group.create_task(self._listen(), name="listener")
+            listener = group.create_task(self._hear_words(), name="listener")
             try:
                 outcome = await self._loop(group)
             except Exception as error:  # noqa: BLE001 - raised again below, outside the group's own wrapping
@@ -177,7 +177,7 @@ class Supervisor:
         elif isinstance(item, BaseException):
             raise item
         elif isinstance(item, _Asked):
-            self._heed(item.what)
+            self._take_word(item.what)
         else:
             self._decide(item)
 
@@ -251,7 +251,7 @@ class Supervisor:
 
     # ------------------------------------------------------------------------------ what people ask
 
-    async def _listen(self) -> None:
+    async def _hear_words(self) -> None:
         while True:
             await asyncio.sleep(REQUESTS_EVERY_S)
             try:
@@ -267,7 +267,7 @@ class Supervisor:
         """Leave the run cleanly: what is under way is dropped and done again by `resume`."""
         self._inbox.put_nowait(_Asked(what="stop"))
 
-    def _heed(self, what: str) -> None:
+    def _take_word(self, what: str) -> None:
         match what:
             case "stop":
                 self._stop = "stopped"

@@ -24,7 +24,7 @@ from ..core.events import (
 )
 from ..core.keeper import Decision, Keeper
 from ..core.order_ids import owner_of, tool_id, turn_id
-from ..core.text import counted
+from ..core.text import plural
 from ..core.turns import COMPUTE, DRAFT, OTHER, PARENT, TRY, Conversation, Draft, ToolRequest, Turn
 from ..core.values import Episode, Program
 
@@ -192,7 +192,7 @@ def _tried_program(talk: Talk) -> Program | None:
 
 
 def _no_draft(number: int, count: int) -> str:
-    return f"there is no draft {number}: {counted(count, 'draft')} were tried, from 1"
+    return f"there is no draft {number}: {plural(count, 'draft')} were tried, from 1"
 
 
 def _recording(talk: Talk) -> Episode | str:

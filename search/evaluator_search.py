@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..core import order_ids
 from ..core.errors import SearchError
-from ..core.evaluator_attacks import attacked, bar_of
+from ..core.evaluator_attacks import bar_of, with_attack
 from ..core.evaluator_choice import leading, open_to_votes
 from ..core.events import (
     EvaluatorAttacked,
@@ -188,7 +188,7 @@ class EvaluatorKeeper:
             return Decision(state=state)
         found, old = fact.examination, before.chosen.examination.tests
         if old is not None and old.attacks is not None:
-            found = attacked(found, old.attacks)
+            found = with_attack(found, old.attacks)
         kept = replace(before.chosen, examination=found, carried_over=False)
         begun = self._begin_generation(self._first, kept, probes=before.probes, reasons=())
         return replace(begun, state=replace(begun.state, kept=kept))
@@ -258,7 +258,7 @@ class EvaluatorKeeper:
         if slot is None or slot not in state.written:
             return Decision(state=state)
         candidate = state.written[slot]
-        return self._fill(state, replace(candidate, examination=attacked(candidate.examination, fact.count)))
+        return self._fill(state, replace(candidate, examination=with_attack(candidate.examination, fact.count)))
 
     def _fill(self, state: Evolution, candidate: EvaluatorCandidate) -> Decision[Evolution]:
         state = replace(state, pool=put(state.pool, candidate.slot, candidate))

@@ -28,7 +28,7 @@ from ..core.keeper import Decision, Keeper, put
 from ..core.order_ids import GATE, gate_id, split
 from ..core.programs.program_text import MAX_FAULT
 from ..core.seeds import derive_seed
-from ..core.text import counted, one_line
+from ..core.text import one_line, plural
 from ..core.values import Program
 from .meetings.paired import sign_flip
 from .trials import chained
@@ -76,7 +76,7 @@ def _fault(own: Results, parents: Sequence[Results], twin: str) -> str:
     if not new:
         return ""
     whose = "its parent's" if len(parents) == 1 else "its parents'"
-    said = f"{len(new)} of {counted(len(own), 'episode')} on {twin} ended with a fault, where {whose} did not"
+    said = f"{len(new)} of {plural(len(own), 'episode')} on {twin} ended with a fault, where {whose} did not"
     return one_line(f"{said}: {new[0].kind}: {new[0].message}", MAX_FAULT)
 
 
@@ -85,7 +85,7 @@ def _below(own: Results, parents: Sequence[Results], twin: str) -> str:
         return ""
     others = " and ".join(_words(mean_of(parent)) for parent in parents)
     whose = "that of its parent is" if len(parents) == 1 else "those of its parents are"
-    return f"F is {_words(mean_of(own))} on {twin}, where {whose} {others} ({counted(len(own), 'common episode')})"
+    return f"F is {_words(mean_of(own))} on {twin}, where {whose} {others} ({plural(len(own), 'common episode')})"
 
 
 def _words(fitness: float | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..core import order_ids
-from ..core.evaluator_attacks import attacked, bar_of, successes_of
+from ..core.evaluator_attacks import bar_of, successes_of, with_attack
 from ..core.events import (
     AttackEvaluator,
     EvaluatorAttacked,
@@ -147,7 +147,7 @@ class HardeningKeeper:
             replace(each, probe=replace(each.probe, name=f"exploit {number}"))
             for number, each in enumerate(fresh, start=len(earlier) + 1)
         )
-        found = attacked(state.chosen.examination, fact.count)
+        found = with_attack(state.chosen.examination, fact.count)
         state = replace(
             state, chosen=replace(state.chosen, examination=found), exploits=(*state.exploits, *named),
             counts=(*state.counts, fact.count),

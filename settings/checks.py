@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..core.errors import UsageError, nearest, unknown
+from ..core.errors import UsageError, nearest, no_such
 from ..core.ports import Domain, Periodic, conditions_for, twin_for
 from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
@@ -23,7 +23,7 @@ def refuse_unknown(plain: Mapping[str, GivenValue]) -> None:
     known = set(Settings.model_fields) - {OPTIONS, "replay", "replay_loosely", *TABLES}
     for key, entry in plain.items():
         if key not in known:
-            raise UsageError(f"{unknown('setting', key, known)} ({entry.origin})")
+            raise UsageError(f"{no_such('setting', key, known)} ({entry.origin})")
 
 
 def domain_options(given: Mapping[str, GivenValue], domain: str) -> dict[str, JSON]:
@@ -40,7 +40,7 @@ def domain_options(given: Mapping[str, GivenValue], domain: str) -> dict[str, JS
         elif table in domain_names():
             raise UsageError(f"{key!r} has no effect in the domain {domain!r}: remove it ({entry.origin})")
         else:
-            raise UsageError(f"{unknown('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
+            raise UsageError(f"{no_such('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
     return own
 
 
@@ -81,7 +81,7 @@ def settle_paths(values: dict[str, Any]) -> None:
 def evaluator_file(given: str, words: Iterable[str]) -> str:
     """The absolute path of an evaluator's file. Raises UsageError if a keyword was probably intended."""
     if not Path(given).exists() and nearest(given, words):
-        raise unknown("evaluator", given, words)
+        raise no_such("evaluator", given, words)
     return str(Path(given).absolute())
 
 
@@ -101,9 +101,9 @@ def model_tables(given: Mapping[str, GivenValue]) -> dict[str, dict[str, Any]]:
             raise UsageError(f"{key!r} names no role: the run's own budget is budget_{name} ({entry.origin})")
         role = role or ALL
         if role not in (ROLES if table == "budget" else (*ROLES, ALL)):
-            raise UsageError(f"{unknown(f'role in {key!r}', role, ROLES)} ({entry.origin})")
+            raise UsageError(f"{no_such(f'role in {key!r}', role, ROLES)} ({entry.origin})")
         if name not in TABLES[table].model_fields:
-            raise UsageError(f"{unknown(f'setting of {table}', name, TABLES[table].model_fields)} ({entry.origin})")
+            raise UsageError(f"{no_such(f'setting of {table}', name, TABLES[table].model_fields)} ({entry.origin})")
         tables[table].setdefault(role, {})[name] = entry.value
     return tables
 

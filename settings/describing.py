@@ -6,7 +6,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from ..core.errors import unknown
+from ..core.errors import no_such
 from ..core.methods import METHODS
 from .groups import EVALUATORS, GROUPS, of_field
 from .model import Settings
@@ -29,7 +29,7 @@ def described(name: str) -> Iterator[str]:
     """Lines on one setting. Raises UsageError if there is none of this name."""
     field = Settings.model_fields.get(name)
     if field is None:
-        raise unknown("setting", name, Settings.model_fields)
+        raise no_such("setting", name, Settings.model_fields)
     yield f"{name}: {field.description}"
     yield f"  default  {_default(name, field).removeprefix('default ')}"
     yield f"  values   {_values(name)}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..core.ports import Starting
 from ..core.values import JSON
 from ..domains import is_ours, is_shipped, load
-from ..models.spec import COMMAND, ModelSpec, parse_specs
+from ..models.spec import ModelSpec, parse_specs
 from .groups import EVALUATORS
 from .model import Settings
 
@@ -61,7 +61,7 @@ def contacts(models: Iterable[str]) -> Iterator[str]:
     Two specs of one name can have different addresses: each is listed.
     """
     for spec in sorted(paid_specs(models), key=lambda spec: (spec.name, spec.base_url or "")):
-        if spec.scheme == COMMAND:
+        if spec.is_command:
             yield f"run the program {spec.model!r} with your rights"
             continue
         where = f" at {spec.base_url}" if spec.base_url else ""

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from ..core.ports import Form
 from ..core.provenance import UNKNOWN, Provenance
-from ..core.seeds import salted
+from ..core.seeds import salted_seed
 from ..core.values import JSON, FeedbackDetail, MemoryDetail
 from . import groups
 from .groups import SettingGroup
@@ -219,7 +219,7 @@ class Settings(BaseModel):
     @property
     def root_seed(self) -> int:
         """The seed from which all seeds of the run derive."""
-        return salted(self.seed, self.salt)
+        return salted_seed(self.seed, self.salt)
 
     def settled(self) -> "Settings":
         """The same run, whose flags without effect are off."""

@@ -5,7 +5,7 @@ A domain completes its options (horizon, randomisation) with presets of the same
 
 from collections.abc import Mapping
 
-from ..core.errors import unknown
+from ..core.errors import no_such
 
 DEFAULT_PRESET = "quick"
 PRACTICE = 4  # episodes in which one proposal may try drafts
@@ -42,5 +42,5 @@ TUNES = frozenset({"quick"})
 def preset_named(name: str) -> Mapping[str, int | str]:
     """The settings of a preset. Raises UsageError with the nearest names."""
     if name not in PRESETS:
-        raise unknown("preset", name, PRESETS)
+        raise no_such("preset", name, PRESETS)
     return PRESETS[name]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, no_such
 from ..core.files import read_bounded
 from ..core.provenance import GIVEN
 from ..core.values import JSON
@@ -208,4 +208,4 @@ def _tables(found: JSON, name: str, where: str) -> list[dict[str, Any]]:
 def _require_keys(table: Mapping[str, Any], known: set[str], where: str) -> None:
     for key in table:
         if key not in known:
-            raise UsageError(f"{where}: {unknown('key', key, known)}")
+            raise UsageError(f"{where}: {no_such('key', key, known)}")

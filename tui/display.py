@@ -7,7 +7,7 @@ from typing import TextIO
 
 from ..core.events import Fact
 from ..core.ports import Activity, Display
-from ..core.text import counted, number, printable_line, share
+from ..core.text import number, plural, printable_line, share
 from ..memory.run_status import RunStatus
 from .lines import lines_of, still_working, waiting
 from .live_view import LiveView, steady_clock
@@ -180,7 +180,7 @@ def bar_line(status: RunStatus) -> str:
     filled = BAR if status.stage == "done" else min(BAR, round(BAR * done / expected)) if expected else 0
     elite = status.elite
     words = [
-        stage_of(status, short=True), f"{done} of {counted(expected, 'candidate')}" if expected else "",
+        stage_of(status, short=True), f"{done} of {plural(expected, 'candidate')}" if expected else "",
         f"F {number(elite.fitness)}" if elite is not None else "",
         f"success {share(elite.success_rate)}" if elite is not None and elite.success_rate is not None else "",
     ]

@@ -55,7 +55,7 @@ from ..core.events import (
     WhatIfBegun,
 )
 from ..core.faults import is_stopped
-from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits, version_words
+from ..core.text import both, number, one_line, plural, share, success_and_return, two_digits, version_words
 from ..memory.evaluator_pools import hardened_words, moved_words
 from .words import (
     attack_words,
@@ -106,12 +106,12 @@ def _of_episodes(fact: Fact) -> str | None:
             return f"{word}, {episode.steps} steps in {episode.wall_s:.1f} s, ended by {episode.ended_by}{wrong}"
         case ConstantsTried():
             mean = sum(fact.fitnesses) / max(1, len(fact.fitnesses))
-            return f"f {mean:.3f} over {counted(len(fact.fitnesses), 'episode')}"
+            return f"f {mean:.3f} over {plural(len(fact.fitnesses), 'episode')}"
         case TuningEnded():
-            tried = f"{counted(fact.tried, 'vector')} of {counted(len(fact.constants), 'constant')}"
+            tried = f"{plural(fact.tried, 'vector')} of {plural(len(fact.constants), 'constant')}"
             return f"{tried}, f {fact.before:.3f} -> {fact.fitness:.3f}: {fact.summary}"
         case RolledAhead():
-            return f"{counted(fact.episodes, 'episode')} rolled out ahead, {fact.used} used, {fact.aborted} aborted"
+            return f"{plural(fact.episodes, 'episode')} rolled out ahead, {fact.used} used, {fact.aborted} aborted"
         case EpisodeScored(score=score):
             return fault_words(score.fault) if score.fault else f"f {score.fitness:.3f}"
         case TwinTried():
@@ -137,7 +137,7 @@ def _of_evaluators(fact: Fact) -> str | None:
             return ", ".join(probe.name for probe in fact.probes)
         case EvaluatorPoolScored():
             valid = sum(entry.examination.valid for entry in fact.pool)
-            return f"generation {fact.generation}: {valid} of {counted(len(fact.pool), 'evaluator')} valid"
+            return f"generation {fact.generation}: {valid} of {plural(len(fact.pool), 'evaluator')} valid"
         case VoteCast():
             return f"abstains: {fact.reason}" if fact.choice is None else f"for #{fact.choice}: {fact.reason}"
         case EvaluatorChosen():
@@ -173,7 +173,7 @@ def _of_search(fact: Fact) -> str | None:
         case SaturationChecked():
             return saturation_words(fact)
         case ArchiveChanged():
-            return f"g{fact.generation}: {counted(len(fact.candidates), 'candidate')} remembered"
+            return f"g{fact.generation}: {plural(len(fact.candidates), 'candidate')} remembered"
         case IslandsChanged():
             return f"g{fact.generation}: {'; '.join(islands_words(fact))}"
         case Migrated():
@@ -186,7 +186,7 @@ def _of_search(fact: Fact) -> str | None:
             success = both(fact.initial_success, fact.elite_success, share)
             fitness = "" if success else f"F {both(fact.initial_fitness, fact.elite_fitness, number)}"
             under = f", {fact.conditions} changes" if isinstance(fact, RobustMeasured) else ""
-            return f"{f'success {success}' if success else fitness} over {counted(fact.episodes, 'episode')}{under}"
+            return f"{f'success {success}' if success else fitness} over {plural(fact.episodes, 'episode')}{under}"
     return None
 
 
@@ -223,7 +223,7 @@ def gate_words(fact: GateDecided) -> str:
 def islands_words(fact: IslandsChanged) -> list[str]:
     """The elite of every island and the slots that it had, in a few words each."""
     return [
-        f"island {place}  F {number(fitness)}  {name}, {counted(slots, 'slot')} in g{fact.generation}"
+        f"island {place}  F {number(fitness)}  {name}, {plural(slots, 'slot')} in g{fact.generation}"
         for place, (name, fitness, slots) in enumerate(zip(fact.elites, fact.fitnesses, fact.slots, strict=False), 1)
     ]
 
@@ -235,7 +235,7 @@ def confirmed_words(fact: EliteConfirmed) -> str:
     if fact.confirmed and fact.chance == 1.0:
         chance = " (no pair differs, so the search's episodes decide)"
     return (
-        f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {counted(fact.episodes, 'fresh episode')},"
+        f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {plural(fact.episodes, 'fresh episode')},"
         f" the elite {number(fact.elite_fitness)}{chance}"
     )
 
@@ -251,11 +251,11 @@ def saturation_words(fact: SaturationChecked) -> str:
     """What further starts of a perfect elite showed, in a line."""
     if not fact.joined:
         return (
-            f"{fact.candidate} is perfect on {counted(fact.episodes, 'fresh start')} too: nothing is left to gain, the "
+            f"{fact.candidate} is perfect on {plural(fact.episodes, 'fresh start')} too: nothing is left to gain, the "
             "search ends"
         )
     return (
-        f"{fact.candidate} is not perfect on {len(fact.joined)} of {counted(fact.episodes, 'fresh start')}: "
+        f"{fact.candidate} is not perfect on {len(fact.joined)} of {plural(fact.episodes, 'fresh start')}: "
         f"the search goes on with {'it' if len(fact.joined) == 1 else 'them'}, F {number(fact.fitness)}"
     )
 

@@ -39,7 +39,7 @@ from ..core.faults import Fault
 from ..core.methods import CALIBRATE, branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import CONDITIONS, FINAL, SEARCH, parse
-from ..core.text import cost, counted, number, one_line, success_and_return, token_count, version_words
+from ..core.text import cost, number, one_line, plural, success_and_return, token_count, version_words
 from ..core.values import EvaluatorCandidate, Operator
 from ..memory.activity import ActivityNote
 from ..memory.evaluator_pools import hardened_words, moved_words
@@ -108,7 +108,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case ProposalFailed() if parse(fact.order or "").stage != SEARCH:
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
         case ProbesRecorded():
-            return (f"   {counted(len(fact.probes), 'probe')} on record, on which evaluators are compared",)
+            return (f"   {plural(len(fact.probes), 'probe')} on record, on which evaluators are compared",)
         case EvaluatorHardened():
             return (f"   {hardened_words(fact)}",)
         case EvaluatorMoved():
@@ -146,10 +146,10 @@ def still_working(status: RunStatus, *, now: float) -> str:
     """The progress line for a while without other lines."""
     if status.stage == FINAL:
         measured = status.episodes - status.search_episodes
-        return f"   … {measured} of {counted(held_out_episodes(status), 'held-out episode')}"
+        return f"   … {measured} of {plural(held_out_episodes(status), 'held-out episode')}"
     where = f"generation {status.generation_under_way}, " if status.stage == "search" else ""
     calls = status.spending.total.calls
-    counts = f"{episodes_words(status)}, {counted(calls, 'model call')} so far"
+    counts = f"{episodes_words(status)}, {plural(calls, 'model call')} so far"
     return f"   … {where}{counts}{_spent(status)}{_left(status, now)}"
 
 
@@ -168,7 +168,7 @@ def waiting(note: ActivityNote, status: RunStatus, retried: Callable[[str], str]
         return "   … nothing is under way"
     named = [parse(order) for order, _ in orders]
     calls = sum(each.episode is None and each.vector is None for each in named)
-    what = [counted(many, word) for many, word in ((calls, "answer"), (len(orders) - calls, "rollout")) if many]
+    what = [plural(many, word) for many, word in ((calls, "answer"), (len(orders) - calls, "rollout")) if many]
     oldest, since = orders[0]
     why = f"; {one_line(again, WHY_LENGTH)}" if (again := retried(oldest)) else ""
     return f"   … waiting for {' and '.join(what)}; the oldest is {oldest}, for {coarse(note.at - since)}{why}"
@@ -194,10 +194,10 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
 
 def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
     def many(key: str, word: str) -> str:
-        return counted(status.number(key), word)
+        return plural(status.number(key), word)
 
     branches = ", ".join(
-        counted(branch.slots, branch.what)
+        plural(branch.slots, branch.what)
         + (f" over {many('tune_episodes', 'episode')}{_tuned(status)}" if Operator.TUNE in branch.operators else "")
         for branch in branches_of(status.settings)
     )
@@ -209,7 +209,7 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
     if status.elite is not None and stage in ("evaluator", "search"):
         evolved = (
             f"another evaluator, evolved from version {status.version}: "
-            f"{counted(max(1, status.number('evaluator_generations') - 1), 'generation')} of "
+            f"{plural(max(1, status.number('evaluator_generations') - 1), 'generation')} of "
             f"{many('evaluator_pool', 'program')}, {many('evaluator_judges', 'judge')}"
         )
         again = f"policies, from generation {status.generation_under_way} on, by version {status.version}"

@@ -24,7 +24,7 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.ports import Activity
-from ..core.text import counted, number, one_line, printable_line, success_and_return, version_words
+from ..core.text import number, one_line, plural, printable_line, success_and_return, version_words
 from ..memory.quality import quality_words
 from ..memory.run_view import quality_of_elite
 from .lines import SUMMARY_LENGTH, lines_of
@@ -262,7 +262,7 @@ def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
     yield _styled([
         (f"{'fitness':<{LABEL}}", LOUD), (sparkline(curve[-max(1, width - 40):]), GOOD),
         (f"  {number(curve[0])} -> {number(curve[-1])}" if len(curve) > 1 else f"  {number(curve[-1])}", PLAIN),
-        (f" since {counted(snapshot.run.joined, 'start')} joined" if snapshot.slots.joined else "", PLAIN),
+        (f" since {plural(snapshot.run.joined, 'start')} joined" if snapshot.slots.joined else "", PLAIN),
     ])
     yield _styled([
         (f"{'elite':<{LABEL}}", LOUD), (elite.candidate, BEST),
@@ -295,7 +295,7 @@ def _spent(snapshot: RunSnapshot) -> Text:
     status = snapshot.run
     of = status.candidates_expected
     done = f"{status.candidates} of {of} candidates, " if of else ""
-    words = f"{done}{counted(status.episodes, 'episode')}, {spent_words(status)}"
+    words = f"{done}{plural(status.episodes, 'episode')}, {spent_words(status)}"
     return _styled([(f"{'spent':<{LABEL}}", LOUD), (words, PLAIN)])
 
 

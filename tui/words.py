@@ -13,7 +13,7 @@ from ..core.faults import Fault, kind_words
 from ..core.methods import HELD_OUT, episode_shares
 from ..core.ports import Activity
 from ..core.returns import return_of
-from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count
+from ..core.text import DASH, both, cost, number, one_line, plural, share, token_count
 from ..core.values import JSON, Episode, Examination
 from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
@@ -127,21 +127,21 @@ def fault_words(fault: Fault | None, limit: int = 200) -> str:
 
 def order_words(examination: Examination) -> str:
     """How often an evaluator ranked recordings of known order wrongly."""
-    return f"{examination.order_violations} of {counted(examination.order_pairs, 'known order')} violated"
+    return f"{examination.order_violations} of {plural(examination.order_pairs, 'known order')} violated"
 
 
 def tests_words(tests: EvaluatorTests) -> str:
     """What tests found of an evaluator, in a line."""
     tau = "" if tests.tau is None else f", tau {tests.tau:.2f}"
-    broken = f"; {tests.moved} of {counted(len(tests.invariances), 'invariance')} broken" if tests.invariances else ""
+    broken = f"; {tests.moved} of {plural(len(tests.invariances), 'invariance')} broken" if tests.invariances else ""
     attacks = "" if tests.attacks is None else f"; {attack_words(tests.attacks)}"
-    return f"{tests.inversions} of {counted(tests.pairs, 'certain pair')} inverted{tau}{broken}{attacks}"
+    return f"{tests.inversions} of {plural(tests.pairs, 'certain pair')} inverted{tau}{broken}{attacks}"
 
 
 def attack_words(count: AttackCount) -> str:
     """What an attack found."""
     best = "" if count.best is None else f", f at most {count.best:.3f}"
-    return f"{count.found} exploits among {counted(count.tried, 'program')} without success{best}"
+    return f"{count.found} exploits among {plural(count.tried, 'program')} without success{best}"
 
 
 def test_lines(tests: EvaluatorTests) -> list[str]:
@@ -150,15 +150,15 @@ def test_lines(tests: EvaluatorTests) -> list[str]:
     for ladder in tests.ladders:
         order = "" if ladder.certain else " in the expected order"
         lines.append(
-            f"{one_line(ladder.name, 80)}: {ladder.inversions} of {counted(ladder.pairs, 'pair')}{order} inverted, "
+            f"{one_line(ladder.name, 80)}: {ladder.inversions} of {plural(ladder.pairs, 'pair')}{order} inverted, "
             f"Kendall's tau {ladder.tau:+.2f}"
         )
     moved = [each for each in tests.invariances if each.moved]
     if tests.invariances:
-        lines.append(f"{len(moved)} of {counted(len(tests.invariances), 'invariance')} broken")
+        lines.append(f"{len(moved)} of {plural(len(tests.invariances), 'invariance')} broken")
     lines += [f"  {one_line(each.name, 80)}: f {each.change:+.3f}" for each in moved]
     lines.append(
-        f"f of {counted(tests.failures, 'failure')} spreads over {tests.spread:.3f} ({counted(tests.ties, 'tie')}); "
+        f"f of {plural(tests.failures, 'failure')} spreads over {tests.spread:.3f} ({plural(tests.ties, 'tie')}); "
         f"f is 1 in {tests.saturated} of {tests.successes} recorded successes"
     )
     return lines
@@ -185,7 +185,7 @@ def programs_asked(settings: Mapping[str, JSON]) -> list[str]:
 def nodes_words(nodes: Mapping[str, NodeUse]) -> str:
     """The nodes of a cluster, those with the most episodes first."""
     most = sorted(nodes.items(), key=lambda each: (-each[1].episodes, each[0]))
-    shown = [f"{name} {counted(use.episodes, 'episode')} in {coarse(use.wall_s)}" for name, use in most[:NODES_SHOWN]]
+    shown = [f"{name} {plural(use.episodes, 'episode')} in {coarse(use.wall_s)}" for name, use in most[:NODES_SHOWN]]
     more = [f"{len(most) - NODES_SHOWN} more"] if len(most) > NODES_SHOWN else []
     return ", ".join([*shown, *more])
 
@@ -205,7 +205,7 @@ def worker_words(activity: Activity) -> str:
 def rolling_words(slot: Slot, of: int) -> str:
     """The state of a slot, with its number of episodes while they are rolled out, or of tried constants."""
     if slot.state == "tuning":
-        return f"tuning, {counted(slot.tried, 'vector')} tried"
+        return f"tuning, {plural(slot.tried, 'vector')} tried"
     return f"rolling out {slot.rolled}{f'/{of}' if of else ''}" if slot.state == "rolling" else slot.state
 
 
@@ -261,8 +261,8 @@ def episodes_words(status: RunStatus) -> str:
     """The number of episodes; under a budget of episodes, of those that count, with the limit."""
     limit = status.number("budget_episodes")
     if limit:
-        return f"{status.search_episodes:,} of {counted(limit, 'episode')}"
-    return counted(status.episodes, "episode")
+        return f"{status.search_episodes:,} of {plural(limit, 'episode')}"
+    return plural(status.episodes, "episode")
 
 
 def of_islands(settings: Mapping[str, JSON]) -> str:
@@ -290,9 +290,9 @@ def shares_words(settings: Mapping[str, JSON]) -> str:
 def gate_report_words(report: GateReport) -> str:
     """How often the gate was wrong, and how the twin's ranking agrees with F."""
     known = report.audited - report.undecided
-    checked = f"{report.wrong} of {counted(known, 'checked stop')} wrong" if known else "no stop was checked"
+    checked = f"{report.wrong} of {plural(known, 'checked stop')} wrong" if known else "no stop was checked"
     rank = DASH if report.correlation is None else f"{report.correlation:+.2f}"
-    return f"{checked}; rank correlation with F {rank} ({counted(report.compared, 'candidate')})"
+    return f"{checked}; rank correlation with F {rank} ({plural(report.compared, 'candidate')})"
 
 
 def pace_words(pace: Pace | None, *, before: str = "") -> str:
@@ -305,7 +305,7 @@ def spent_words(status: RunStatus) -> str:
     total = status.spending.total
     unusable = f", {status.unusable} unusable" if status.unusable else ""
     tokens = f"{token_count(total.tokens, total.cached_tokens)}, " if total.tokens else ""
-    return f"{counted(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"
+    return f"{plural(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"
 
 
 def domain_words(settings: Mapping[str, JSON]) -> str:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 
 from ...core.ports import Form
-from ...core.programs.program_text import FunctionNode, children
+from ...core.programs.program_text import FunctionNode, child_nodes
 from ...core.programs.source_units import bound, imported_name
 from .patch_statements import FORM_MARK, marked_form
 
@@ -36,8 +36,8 @@ def form_of(block: ast.Module, parent: ast.Module) -> Form | None:
     objects. Otherwise it is a patch. Where it looks names up while it runs (`getattr`, `globals`), what it uses cannot
     be seen; then it is unclear if the parent has functions that the block lacks.
     """
-    names, attributes = _defined(parent.body), _attributes_set(parent)
-    own_names, own_attributes = _defined(block.body) | _set_anywhere(block), _attributes_set(block)
+    names, attributes = _defined_names(parent.body), _attributes_set(parent)
+    own_names, own_attributes = _defined_names(block.body) | _set_anywhere(block), _attributes_set(block)
     read, attributes_read, looks_up = _read(block)
     if read & (names - own_names) or attributes_read & (attributes - own_attributes):
         return "patch"
@@ -46,7 +46,7 @@ def form_of(block: ast.Module, parent: ast.Module) -> Form | None:
     return "whole"
 
 
-def _defined(body: Iterable[ast.stmt]) -> frozenset[str]:
+def _defined_names(body: Iterable[ast.stmt]) -> frozenset[str]:
     """The names that a module's definitions set, those in its `if`, `try` and `with` blocks among them."""
     found: set[str] = set()
     waiting: list[ast.AST] = [*body]
@@ -56,7 +56,7 @@ def _defined(body: Iterable[ast.stmt]) -> frozenset[str]:
         if names is not None:
             found |= names
         elif not isinstance(node, ast.expr):
-            waiting += [below for below in children((node,)) if isinstance(below, ast.AST)]
+            waiting += [below for below in child_nodes((node,)) if isinstance(below, ast.AST)]
     return frozenset(found)
 
 
@@ -64,7 +64,7 @@ def _nodes(tree: ast.AST) -> Iterable[ast.AST]:
     level: list[ast.AST] = [tree]
     while level:
         yield from level
-        level = [node for node in children(level) if isinstance(node, ast.AST)]
+        level = [node for node in child_nodes(level) if isinstance(node, ast.AST)]
 
 
 def _set_anywhere(tree: ast.Module) -> frozenset[str]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...core.programs.program_text import FunctionNode, children
+from ...core.programs.program_text import FunctionNode, child_nodes
 from ...core.programs.source_units import Statement
 from .patch_statements import is_text
 
@@ -45,7 +45,7 @@ def piece_of(node: ast.stmt, names: frozenset[str]) -> NameUse:
         kept = set(map(id, inner))
         waiting += [(below, later) for below in inner]
         waiting += [
-            (below, found) for below in children((part,)) if isinstance(below, ast.AST) and id(below) not in kept
+            (below, found) for below in child_nodes((part,)) if isinstance(below, ast.AST) and id(below) not in kept
         ]
     return NameUse(names=names, now=frozenset(now), ever=frozenset(now | later))
 
@@ -155,7 +155,7 @@ class Group:
     new: list[Statement]
 
 
-def grouped(scope: Scope, new: Sequence[Statement]) -> list[Group]:
+def groups_of(scope: Scope, new: Sequence[Statement]) -> list[Group]:
     """The patch's definitions, those together that share names with each other or with one unit of the parent."""
     groups: list[Group] = []
     for unit in new:

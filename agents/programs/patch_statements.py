@@ -23,13 +23,13 @@ def imports(holder: ast.Module | ast.ClassDef) -> set[Import]:
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update(imported(node) or ())
+            found.update(imports_of(node) or ())
         elif not isinstance(node, FunctionNode | ast.ClassDef | ast.expr):
             waiting += ast.iter_child_nodes(node)
     return found
 
 
-def imported(node: ast.stmt) -> list[Import] | None:
+def imports_of(node: ast.stmt) -> list[Import] | None:
     """What a statement imports; None if it does something else. A block `if TYPE_CHECKING:` of imports is one."""
     if isinstance(node, ast.Import):
         return [(None, 0, alias.name, alias.asname) for alias in node.names]
@@ -40,7 +40,7 @@ def imported(node: ast.stmt) -> list[Import] | None:
     test = node.test
     if (test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")) != "TYPE_CHECKING":
         return None
-    inner = [imported(each) if isinstance(each, ast.Import | ast.ImportFrom) else None for each in node.body]
+    inner = [imports_of(each) if isinstance(each, ast.Import | ast.ImportFrom) else None for each in node.body]
     return None if None in inner else [each for imports in inner for each in imports or ()]
 
 
@@ -57,7 +57,7 @@ def constants(units: Iterable[Statement]) -> dict[str, list[str]]:
     return found
 
 
-def entangled(source: ParsedText, unit: Statement, name: str) -> str:
+def why_entangled(source: ParsedText, unit: Statement, name: str) -> str:
     """Why a name of the parent cannot be named alone."""
     line = source.line_of(unit.start) + 1
     others = sorted(unit.names - {name})

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ...core.programs.program_text import FunctionNode, children
+from ...core.programs.program_text import FunctionNode, child_nodes
 from ...core.programs.source_units import BLANK, LINE_BREAK, ParsedText, Statement, body_begin
 
 
@@ -20,7 +20,7 @@ New = tuple[Statement, str | None]
 """A definition of the patch, and its code where that is not its own text."""
 
 
-def applied(text: str, edits: Iterable[TextEdit]) -> str:
+def with_edits(text: str, edits: Iterable[TextEdit]) -> str:
     """The text after edits that do not overlap; insertions at one place keep their order."""
     pieces: list[str] = []
     at = 0
@@ -43,7 +43,7 @@ def string_lines(tree: ast.Module) -> frozenset[int]:
                 found.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
             else:
                 inner.append(node)
-        level = [node for node in children(inner) if isinstance(node, ast.AST)]
+        level = [node for node in child_nodes(inner) if isinstance(node, ast.AST)]
     return frozenset(found)
 
 
@@ -90,7 +90,7 @@ class PatchWriter:
         text = self._block(new, indent).removeprefix(indent) if new else "pass"
         return TextEdit(unit.lead, unit.end, text)
 
-    def opened(self, first: Statement, indent: str) -> TextEdit:
+    def class_opening(self, first: Statement, indent: str) -> TextEdit:
         """The statements of a class that stand on the line of its header get a separate line."""
         return TextEdit(first.floor, first.start, self._old.newline + indent)
 
@@ -115,7 +115,7 @@ class PatchWriter:
         edits: list[TextEdit] = []
         begin, given = self._keyword(self._old, old), self._keyword(self._new, new)
         if new.decorator_list and _differ(old.decorator_list, new.decorator_list):
-            text = self._shifted(patch.start, given, patch.indent, unit.indent or "")
+            text = self._with_indent(patch.start, given, patch.indent, unit.indent or "")
             edits.append(TextEdit(unit.start, begin, text))
         if (new.bases or new.keywords) and _differ([*old.bases, *old.keywords], [*new.bases, *new.keywords]):
             text = self._new.text[given : body_begin(self._new, new)]
@@ -135,14 +135,14 @@ class PatchWriter:
         return text
 
     def _code(self, unit: Statement, indent: str) -> str:
-        return self._shifted(unit.start, unit.end, unit.indent, indent)
+        return self._with_indent(unit.start, unit.end, unit.indent, indent)
 
     def _comments(self, unit: Statement) -> list[str]:
         """The comments above a definition of the patch, without their indentation."""
         lines = LINE_BREAK.split(self._new.text[unit.lead : unit.start])
         return [line.strip(BLANK) for line in lines if line.strip(BLANK) and not self._drops(line)]
 
-    def _shifted(self, start: int, end: int, indent: str | None, wanted: str) -> str:
+    def _with_indent(self, start: int, end: int, indent: str | None, wanted: str) -> str:
         """A piece of the patch with the other indentation in all lines but the first; strings stay as they are."""
         text = self._new.text[start:end]
         if indent in (None, wanted):

@@ -22,7 +22,7 @@ from .patch_order import (
     Ordering,
     Scope,
     dependencies_first,
-    grouped,
+    groups_of,
     piece_of,
     preferred_gap,
     rows_of,
@@ -31,15 +31,15 @@ from .patch_statements import (
     OMISSION,
     Import,
     constants,
-    entangled,
     has_stub,
-    imported,
     imports,
+    imports_of,
     is_aside,
     is_filler,
     is_history,
+    why_entangled,
 )
-from .patch_text import PatchWriter, TextEdit, applied, string_lines
+from .patch_text import PatchWriter, TextEdit, string_lines, with_edits
 
 MAX_DEFINITIONS = 100  # of one patch: more is a whole program
 WHOLE = "send the whole program instead, after the line `# whole program`"
@@ -66,7 +66,7 @@ def merge(parent: Program, patch: Program, limit: int = MAX_PROGRAM) -> Program 
         merging.run()
     except _Unclear as unclear:
         return Fault(kind=FaultKind.BAD_PATCH, message=one_line(str(unclear), MAX_FAULT))
-    merged = Program(applied(parent.text, merging.edits))
+    merged = Program(with_edits(parent.text, merging.edits))
     tree = parse(merged, limit)
     if isinstance(tree, Fault):
         return Fault(kind=tree.kind, message=one_line(f"after the patch was merged, {tree.message}", MAX_FAULT))
@@ -109,7 +109,7 @@ class _Merging:
         for unit in patch:
             if is_filler(unit.node) or (not scope.path and is_history(unit.node)):
                 continue
-            if imported(unit.node) is not None:
+            if imports_of(unit.node) is not None:
                 self._import(scope, unit, known)
             else:
                 definitions.append(unit)
@@ -117,7 +117,7 @@ class _Merging:
             self._count += 1
             if self._count > MAX_DEFINITIONS:
                 raise _Unclear(f"the patch has more than {MAX_DEFINITIONS} definitions: {WHOLE}")
-        for group in grouped(scope, definitions):
+        for group in groups_of(scope, definitions):
             self._settle(scope, group)
         for index, unit in enumerate(scope.units):
             self._descend(scope, index, unit)
@@ -133,7 +133,7 @@ class _Merging:
                 unit = scope.units[index]
                 others = unit.names - {name}
                 if others or not unit.plain:
-                    raise _Unclear(f"{full} cannot be deleted, {entangled(self.old, unit, name)}: {WHOLE}")
+                    raise _Unclear(f"{full} cannot be deleted, {why_entangled(self.old, unit, name)}: {WHOLE}")
                 scope.gone.add(index)
             self._deletes.discard(full)
 
@@ -192,7 +192,7 @@ class _Merging:
             if index in scope.gone:
                 raise _Unclear(f"{name} is both deleted and defined in the patch")
             if not unit.plain or not unit.names <= group.names:
-                why = entangled(self.old, unit, min(group.names))
+                why = why_entangled(self.old, unit, min(group.names))
                 raise _Unclear(f"{name} is unclear, {why}: define all, or {WHOLE}")
         if len(old) == 1:
             self._replace(scope, min(group.old), new, name)
@@ -236,7 +236,7 @@ class _Merging:
 
     def _import(self, scope: Scope, unit: Statement, known: set[Import]) -> None:
         """Add the imports of a statement that the scope does not have yet."""
-        given = imported(unit.node) or []
+        given = imports_of(unit.node) or []
         fresh = [each for each in given if each not in known]
         if not fresh:
             return
@@ -261,7 +261,7 @@ class _Merging:
     def _write(self, scope: Scope) -> None:
         """The edits for what was decided on a scope."""
         rows = rows_of(scope.units)
-        order = self._arranged(scope, rows)
+        order = self._arrangement(scope, rows)
         for index, new in scope.replaced.items():
             self.edits.append(self._writer.replacement(scope.units[index], new))
         gone = [index for index in sorted(scope.gone) if scope.units[index].alone]
@@ -290,7 +290,7 @@ class _Merging:
         new = [(each.unit, each.code) for each in run]
         if before is not None:
             if scope.units[0].indent is None:
-                self.edits.append(self._writer.opened(scope.units[0], scope.indent))
+                self.edits.append(self._writer.class_opening(scope.units[0], scope.indent))
             self.edits.append(self._writer.behind(before, new, after, scope.indent))
         elif after is not None and after.indent is not None:
             self.edits.append(self._writer.ahead(after, new, scope.indent))
@@ -298,7 +298,7 @@ class _Merging:
             name = scope.path + min(run[0].unit.names, default="")
             raise _Unclear(f"{name} has no place before the statements on the line of its class: {WHOLE}")
 
-    def _arranged(self, scope: Scope, rows: Sequence[list[int]]) -> list["list[int] | Added"]:
+    def _arrangement(self, scope: Scope, rows: Sequence[list[int]]) -> list["list[int] | Added"]:
         """The rows of a scope and the new definitions, in an order that executes."""
         order: list[list[int] | Added] = [*rows]
         if not scope.added:

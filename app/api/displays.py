@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from ...core.errors import unknown
+from ...core.errors import no_such
 from ...core.ports import Display
 from ...tui.display import PlainLines, ProgressBar, open_display
 
@@ -18,7 +18,7 @@ def display_of(kind: str) -> Iterator[Display]:
     """The display of this kind, closed at the end. "auto" is a bar below the cell in a notebook; elsewhere it is the
     live screen if stderr is a terminal, and otherwise plain lines on stderr. Raises UsageError."""
     if kind not in DISPLAYS:
-        raise unknown("display", kind, DISPLAYS)
+        raise no_such("display", kind, DISPLAYS)
     screen = _display(kind)
     try:
         yield screen

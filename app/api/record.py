@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import app
-from ...core.errors import MementoError, UsageError, unknown
+from ...core.errors import MementoError, UsageError, no_such
 from ...core.events import CandidateScored, Fact, InitialChosen
 from ...core.text import number, one_line, share
 from ...core.values import JSON
@@ -146,7 +146,7 @@ class Run:
         if name == INITIAL_POLICY and known:
             return next(iter(known.values()))
         if name not in known:
-            raise unknown("candidate", name, [INITIAL_POLICY, *known])
+            raise no_such("candidate", name, [INITIAL_POLICY, *known])
         return known[name]
 
     def candidates(self) -> list[Candidate]:
@@ -197,7 +197,7 @@ class Run:
         """
         for kind in kinds:
             if kind not in notebook.PLOTS:
-                raise unknown("plot", kind, notebook.PLOTS)
+                raise no_such("plot", kind, notebook.PLOTS)
         fitness = [(each.fitness, bool(each.elite_of)) for each in self.candidates()]
         return notebook.plot_run(self.folder, kinds or notebook.PLOTS, fitness)
 

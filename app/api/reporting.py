@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from ...baselines.log import find_baseline
 from ...core.errors import MementoError, UsageError
 from ...core.extras import require
-from ...core.text import counted
+from ...core.text import plural
 from ...core.version import __version__
 from ...evidence.archive import SUFFIX, join, read_archive
 from ...evidence.folder import ComparisonFolder
@@ -117,7 +117,7 @@ def _pictures(captioned: Captioned, steps: int) -> Iterator[Picture]:
         first, *more = map(captioned.image, rows)
         times = [*[FRAME_MS] * len(more), LAST_MS]
         uri = _webp(first, quality=55, save_all=True, append_images=more, duration=times, loop=0)
-        yield Picture(uri=uri, caption=f"the elite's first episode, all {counted(steps, 'step')}", moving=True)
+        yield Picture(uri=uri, caption=f"the elite's first episode, all {plural(steps, 'step')}", moving=True)
 
 
 def _spread(steps: int, count: int) -> list[int]:

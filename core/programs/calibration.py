@@ -15,7 +15,7 @@ Bounds = Mapping[str, tuple[float, float]]
 """The least and the largest value of constants, by name; none: those whose range the program itself names."""
 
 
-def calibrated(program: Program, bounds: Bounds) -> tuple[Constant, ...]:
+def constants_to_calibrate(program: Program, bounds: Bounds) -> tuple[Constant, ...]:
     """κ: the constants of a program that are calibrated, within these bounds, in the order of its text.
 
     Raises UsageError for a name that the program does not give to a number, and where there is nothing to calibrate.

@@ -128,14 +128,14 @@ def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
 
 
 def _of_body(source: ParsedText, body: list[ast.stmt]) -> Iterator[Constant]:
-    named = [pair for statement in body if (pair := _assigned(statement)) is not None]
+    named = [pair for statement in body if (pair := _assignment(statement)) is not None]
     times = Counter(name for name, _ in named)
     for name, value in named:
         if times[name] == 1 and not name.startswith("__"):
             yield from _numbers(source, name, value)
 
 
-def _assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+def _assignment(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     """Name and value of an assignment to one name."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):

@@ -26,7 +26,7 @@ class MarkedBody(NamedTuple):
     line: int
 
 
-def marked(text: str, filename: str) -> tuple[ast.Module, int] | None:
+def with_marks(text: str, filename: str) -> tuple[ast.Module, int] | None:
     """The program with marks, and how many; None where it has no place or uses the name itself. Raises SyntaxError."""
     if NAME in text:
         return None
@@ -73,7 +73,7 @@ def never_ran(text: str, masks: Sequence[str]) -> tuple[MarkedBody, ...]:
     return tuple(found)
 
 
-def packed(marks: bytes | bytearray) -> str:
+def mask_of(marks: bytes | bytearray) -> str:
     """The marks as a mask in hexadecimal, one bit for each."""
     row = bytearray((len(marks) + 7) // 8)
     for at, mark in enumerate(marks):

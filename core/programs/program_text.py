@@ -122,8 +122,8 @@ def _flaw(level: list[Any], nesting: int, sound: Container[ast.AST] = ()) -> Fau
                 return _not_python(f"an integer of more than {MAX_INTEGER_BITS} bits")
         found = [node for node in level if type(node) is ast.JoinedStr]
         f_strings += found
-        inside = children((*inside, *found))
-        level = children(node for node in level if type(node) is not ast.JoinedStr and node not in sound)
+        inside = child_nodes((*inside, *found))
+        level = child_nodes(node for node in level if type(node) is not ast.JoinedStr and node not in sound)
         if not level and not inside:
             return next((text for text in map(unparse, f_strings) if isinstance(text, Fault)), None)
     return _not_python(f"nested more than {MAX_NESTING} levels deep")
@@ -140,7 +140,7 @@ _BELOW: Mapping[type, tuple[str, ...]] = {
 }
 
 
-def children(nodes: Iterable[ast.AST]) -> list[Any]:
+def child_nodes(nodes: Iterable[ast.AST]) -> list[Any]:
     """All that lies directly below these nodes, in no order: nodes, and None or words where a field holds such.
 
     Left out are names, operators and contexts, below which there is nothing. It takes a sixth of the time
@@ -184,7 +184,7 @@ def history(program: Program) -> tuple[str, ...]:
     if isinstance(tree, Fault):
         return ()
     assignment = history_assignment(tree)
-    found = () if assignment is None else _bounded(entries(assignment))
+    found = () if assignment is None else _bounded_summaries(entries(assignment))
     if found:
         return found
     for holder in tree.body:
@@ -192,7 +192,7 @@ def history(program: Program) -> tuple[str, ...]:
             if isinstance(function, ast.FunctionDef) and function.name == HISTORY_METHOD:
                 for statement in function.body:
                     if isinstance(statement, ast.Return) and statement.value is not None:
-                        found = _bounded(_strings(statement.value)) or found
+                        found = _bounded_summaries(_strings(statement.value)) or found
     return found
 
 
@@ -295,7 +295,7 @@ def _strings(value: ast.expr | None) -> tuple[str, ...]:
     return tuple(item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
 
 
-def _bounded(texts: Iterable[str]) -> tuple[str, ...]:
+def _bounded_summaries(texts: Iterable[str]) -> tuple[str, ...]:
     """Each text on one bounded line; empty ones are passed over."""
     lines = (one_line(text, MAX_SUMMARY) for text in texts)
     return tuple(line for line in lines if line)

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .program_text import FunctionNode, children
+from .program_text import FunctionNode, child_nodes
 
 BLANK = " \t\f"
 LINE_BREAK = re.compile(r"\r\n|\r|\n")  # what ends a line for Python; str.splitlines knows more
@@ -199,5 +199,5 @@ def _set_inside(node: ast.stmt) -> frozenset[str]:
             elif isinstance(part, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and part.name:
                 names.add(part.name)
         inner = (part for part in level if not isinstance(part, FunctionNode | ast.ClassDef | ast.Lambda))
-        level = [part for part in children(inner) if isinstance(part, ast.AST)]
+        level = [part for part in child_nodes(inner) if isinstance(part, ast.AST)]
     return frozenset(names)

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from memento.core.events import CandidateScored, Fact, InitialChosen
 from memento.core.operators import OPERATORS
 from memento.core.order_ids import parse
-from memento.core.text import number, one_line, printable, share, signed
+from memento.core.text import number, one_line, printable, share, signed_number
 from memento.core.values import Operator
 from memento.domains.gallery import ENTRIES, GalleryProgram, LineageStep, entry, gain_of, names
 from memento.evidence.parts import flat_style
@@ -140,7 +140,7 @@ def picture(found: GalleryProgram) -> str:
 
 def _line(step: LineageStep, steps: Sequence[LineageStep], *, left: int, top: int) -> Markup:
     gain = gain_of(step, steps)
-    after = "" if gain is None else f", {number(step.fitness - gain)} before: {signed(gain, digits=3)}"
+    after = "" if gain is None else f", {number(step.fitness - gain)} before: {signed_number(gain, digits=3)}"
     by = "p_0" if not step.parents else f"{OPERATORS[_operator(step.id)].proposal} of {' and '.join(step.parents)}"
     return Markup(
         '<text class="what" x="{0}" y="{1}">{2}</text><text class="tick" x="{0}" y="{3}">{4}</text>'
@@ -155,7 +155,7 @@ def branches_table(entries: Iterable[GalleryProgram]) -> str:
     """What each branch of each search gave."""
     rows = [
         (f"`{found.name}`", each.branch, str(each.proposed), str(each.valid), str(each.gained),
-         signed(each.largest, digits=3) if each.gained else "", str(each.elites))
+         signed_number(each.largest, digits=3) if each.gained else "", str(each.elites))
         for found in entries for each in found.branches
     ]
     head = ("search", "branch", "proposals", "could run", "gained over the parents", "largest gain", "became elite")

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.ports import Environment, Renderer, Rig, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .. import hanoi
@@ -168,7 +168,7 @@ class CellDomain:
         """The cell's content with all defaults, the horizon and the mode. Raises UsageError."""
         for key in given:
             if key not in OPTIONS:
-                raise unknown("option of cell", key, OPTIONS)
+                raise no_such("option of cell", key, OPTIONS)
         mode = given.get("mode", INCREMENTS)
         if mode not in MODES:
             raise UsageError(f"cell.mode cannot be {mode!r}; it must be one of {', '.join(MODES)}")

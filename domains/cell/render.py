@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
 from ..hanoi import task
@@ -41,7 +41,7 @@ class CellRenderer:
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """The twin's scene in the recorded states. Raises UsageError."""
         if camera not in self.cameras:
-            raise unknown("camera", camera, self.cameras)
+            raise no_such("camera", camera, self.cameras)
         missing = sorted(NEEDED - recording.states.keys())
         if missing:
             raise UsageError(f"the trial cannot be drawn: its recording has no {', '.join(missing)}")

@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium import error
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.extras import explain
 from ...core.ports import Drawable, Environment, Playback
 from ...core.provenance import GIVEN
@@ -37,9 +37,9 @@ class DomainEnv(gymnasium.Env[dict[str, Any], Any]):
         camera: str | None, width: int, height: int,
     ) -> None:
         if preset not in PRESETS:
-            raise unknown("preset", preset, PRESETS)
+            raise no_such("preset", preset, PRESETS)
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise unknown("render_mode", str(render_mode), self.metadata["render_modes"])
+            raise no_such("render_mode", str(render_mode), self.metadata["render_modes"])
         self.render_mode = render_mode
         require_installed(domain)
         self._domain = load(domain, GIVEN)
@@ -112,7 +112,7 @@ class DomainEnv(gymnasium.Env[dict[str, Any], Any]):
     def _index_of(self, seed: int | None, options: Mapping[str, Any]) -> int:
         for key in options:
             if key not in RESET_OPTIONS:
-                raise unknown("option of reset", str(key), RESET_OPTIONS)
+                raise no_such("option of reset", str(key), RESET_OPTIONS)
         index = options.get("index", 0 if seed is not None else self._index + 1)
         if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or index < 0:
             raise UsageError(f"the index of an episode is a whole number from 0, not {index!r}")

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ...core.errors import unknown
+from ...core.errors import no_such
 from ...core.ports import Environment, Playback
 from ...core.recording import Recording
 from ...core.values import JSON
@@ -82,7 +82,7 @@ class GoalEnv(DomainEnv):
         camera: str | None, width: int, height: int, options: Mapping[str, JSON],
     ) -> None:
         if reward not in goals.REWARDS:
-            raise unknown("reward", reward, goals.REWARDS)
+            raise no_such("reward", reward, goals.REWARDS)
         super().__init__(
             domain, options, preset=preset, render_mode=render_mode, camera=camera, width=width, height=height,
         )

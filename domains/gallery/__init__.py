@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.values import JSON
 
 PREFIX: Final = "gallery:"
@@ -135,7 +135,7 @@ def names() -> list[str]:
 def entry(name: str) -> GalleryProgram:
     """The entry of this name. Raises UsageError with the nearest names."""
     if name not in names():
-        raise unknown("program of the gallery", name, names())
+        raise no_such("program of the gallery", name, names())
     return _entry(name, tomllib.loads((ENTRIES / f"{name}.toml").read_text(encoding="utf-8")))
 
 

@@ -21,7 +21,7 @@ from ...core.interpreters import module_command
 from ...core.process_tree import end_descendants
 from ...core.text import duration, one_line, two_digits
 from ...core.values import JSON
-from ...core.variables import hint, passed
+from ...core.variables import hint, passed_variables
 from .names import modes_of, parse_id
 from .spaces import Leaf
 
@@ -188,8 +188,9 @@ class _Look:
         try:
             with self._file("answer").open("wb") as out, self._file("said").open("wb") as said:
                 self._process = subprocess.Popen(
-                    [*command, task, json.dumps({**asked, "progress": str(self._progress)})], env=passed(os.environ),
-                    stdin=subprocess.DEVNULL, stdout=out, stderr=said, start_new_session=True,
+                    [*command, task, json.dumps({**asked, "progress": str(self._progress)})],
+                    env=passed_variables(os.environ), stdin=subprocess.DEVNULL, stdout=out, stderr=said,
+                    start_new_session=True,
                 )
         except OSError as error:
             self._folder.cleanup()

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.errors import UsageError
 from ...core.ports import Action, InvalidAction, Observation, SimulatorFailed
 from ...core.recording import Recording
-from ...core.text import raised
+from ...core.text import error_words
 from ...core.values import JSON
 from .brief import element_names
 from .loading import Simulator, environment_seed
@@ -92,8 +92,8 @@ class GymEnvironment:
         except (Exception, SystemExit) as error:    # the environment is the user's, and so is whatever it raises
             refused = "" if mask is None else self._reader.refused(accepted, mask)
             if refused:
-                raise InvalidAction(f"{refused}; the environment raised {raised(error)}") from error
-            raise SimulatorFailed(raised(error)) from error
+                raise InvalidAction(f"{refused}; the environment raised {error_words(error)}") from error
+            raise SimulatorFailed(error_words(error)) from error
         diverged = not (np.isfinite(reward) and not np.isnan(self._flat).any())
         if diverged and self._settings.divergence_is_fault:     # else it would be a way to stop losing
             raise InvalidAction("the environment diverged: after this action its reward or observation is no number")

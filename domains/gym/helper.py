@@ -24,7 +24,7 @@ import numpy as np
 
 from ...core.errors import UsageError
 from ...core.process_tree import adopt_orphans, end_descendants
-from ...core.text import raised
+from ...core.text import error_words
 from .description import FORMAT, first_difference
 from .documentation import clean
 from .facts import arguments_text, model_text, parts_of, plain_attributes
@@ -294,7 +294,7 @@ def main() -> None:
     except UsageError as error:
         answer = {"problem": str(error)}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's environment may raise anything
-        answer = {"raised": raised(error, besides=("gymnasium",))}
+        answer = {"raised": error_words(error, besides=("gymnasium",))}
     with os.fdopen(answer_fd, "w") as out:
         json.dump(answer, out)
     sys.stderr.flush()

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import UsageError, nearest
-from ...core.extras import explain, pip_command, shadowed
-from ...core.text import raised
+from ...core.extras import explain, pip_command, shadow_words
+from ...core.text import error_words
 from .names import (
     KEPT,
     SEEDED,
@@ -252,7 +252,7 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
                             if isinstance(each, ModuleNotFoundError)), None)
             if missing is not None:
                 raise (explain(missing, name) or UsageError(missing_module(name, missing))) from error
-            said = raised(error, besides=("gymnasium",))
+            said = error_words(error, besides=("gymnasium",))
             given = f" with {dict(kwargs)!r}" if kwargs else ""
             raise UsageError(f"{name} cannot be made{given}: {said}") from error
 
@@ -280,7 +280,7 @@ def _registered(identity: EnvironmentId) -> Mapping[str, Any]:
         ) from None
     except (Exception, SystemExit) as error:
         raise UsageError(f"{identity.name} cannot be made: its module {module!r} cannot be imported: "
-                         f"{raised(error)}{shadowed(error)}") from error
+                         f"{error_words(error)}{shadow_words(error)}") from error
     return gymnasium.registry
 
 

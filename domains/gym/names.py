@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from ...core.errors import UsageError
-from ...core.extras import install_command, pip_command, shadowed
+from ...core.extras import install_command, pip_command, shadow_words
 from ...core.values import JSON, TaskKind
 
 # How an episode begins:
@@ -39,7 +39,7 @@ def missing_module(name: str, error: ModuleNotFoundError) -> str:
     """The sentence for a module that an environment needs and that is not installed."""
     module = error.name or str(error)
     return (f"{name} cannot be made: it needs the module {module!r}, which is not installed: "
-            f"{pip_command(package_of(module))}{shadowed(error)}")
+            f"{pip_command(package_of(module))}{shadow_words(error)}")
 
 
 @dataclass(frozen=True, slots=True)

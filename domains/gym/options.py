@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.files import read_bounded
 from ...core.values import JSON
 from .description import Description, InfoField, describe, description_of
@@ -78,7 +78,7 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     options = _with_kwargs(given)
     for key in options:
         if key not in KNOWN:
-            raise unknown("option of gym", key, KNOWN)
+            raise no_such("option of gym", key, KNOWN)
     check = _one_of(options, "check", CHECKS, "refuse")
     steps = _whole(options, "max_episode_steps", 1, MOST_STEPS)
     kwargs = options["kwargs"]
@@ -209,7 +209,7 @@ def _success(options: Mapping[str, JSON], found: Description, threshold: float |
     known = {NONE, BY_RETURN, *(str(field.path[0]) for field in found.info if len(field.path) == 1)}
     known |= {found.success_key} - {None} if found.success_key else set()
     if not isinstance(given, str) or given not in known:
-        raise unknown("gym.success", str(given), known)
+        raise no_such("gym.success", str(given), known)
     if given == BY_RETURN and threshold is None:
         raise UsageError("gym.success = 'return' needs the return that counts as success: set gym.threshold")
     return given
@@ -236,7 +236,7 @@ def _one_of(options: Mapping[str, JSON], key: str, known: tuple[str, ...], defau
     if value is None:
         return default
     if not isinstance(value, str) or value not in known:
-        raise unknown(f"gym.{key}", str(value), known, cutoff=0.5)
+        raise no_such(f"gym.{key}", str(value), known, cutoff=0.5)
     return value
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.errors import UsageError
-from ...core.text import raised
+from ...core.text import error_words
 from .loading import Simulator
 from .spaces import TEXT, ActionReader, Leaf, flatten
 
@@ -82,7 +82,7 @@ class Player:
             except UsageError:
                 raise
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's environment may raise anything
-                self.raised = self.raised or raised(error)
+                self.raised = self.raised or error_words(error)
                 refused += 1
                 other = self._another(seed, actions) if refused <= MOST_RAISED else None
                 if other is None:

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
-from ...core.text import raised
+from ...core.text import error_words
 from ...core.values import JSON
 from ..arm.graphics import live_backend
 from .loading import Simulator
@@ -52,7 +52,7 @@ class GymRenderer:
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """Repeat the recorded actions from the recorded seed. Raises UsageError if the episode comes out otherwise."""
         if camera not in self.cameras:
-            raise unknown("camera", camera, self.cameras)
+            raise no_such("camera", camera, self.cameras)
         if "environment_seed" not in recording.info or "kept_from_step" in recording.info:
             raise UsageError("the episode cannot be drawn: its recording does not begin at the start")
         return _Playback(self.settings, recording, width, height)
@@ -79,7 +79,7 @@ class _Replay:
             return do()
         except Exception as error:      # the environment is the user's, and so is whatever it raises
             name = self._settings.description.id
-            raise UsageError(f"gym:{name} cannot draw here: {raised(error)}") from error
+            raise UsageError(f"gym:{name} cannot draw here: {error_words(error)}") from error
 
     def step(self, action: Any) -> None:
         """Repeat one step."""

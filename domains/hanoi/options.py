@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.values import JSON
 from .randomisation import PRESETS, QUANTITIES, Randomisation, Range
 from .referee import RULES
@@ -41,7 +41,7 @@ def complete(
     known = (*defaults, *QUANTITIES)
     for key in given:
         if key not in known:
-            raise unknown(f"option of {domain}", key, known)
+            raise no_such(f"option of {domain}", key, known)
     options = {**defaults, **given}
     preset = one_of(options, "randomisation", tuple(PRESETS), domain)
     options = {**defaults, **ranges.get(preset, {}), **given}
@@ -74,7 +74,7 @@ def one_of(options: Mapping[str, JSON], key: str, known: tuple[str, ...], domain
     """The option `key`, which must be one of the names in `known`. Raises UsageError."""
     value = options[key]
     if not isinstance(value, str) or value not in known:
-        raise unknown(f"{domain}.{key}", str(value), known, cutoff=0.5)
+        raise no_such(f"{domain}.{key}", str(value), known, cutoff=0.5)
     return value
 
 

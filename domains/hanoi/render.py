@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
 from ...core.values import JSON
@@ -47,7 +47,7 @@ class HanoiRenderer:
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """A scene of this recording's size. Raises UsageError if no graphics back end works."""
         if camera not in self.cameras:
-            raise unknown("camera", camera, self.cameras)
+            raise no_such("camera", camera, self.cameras)
         missing = sorted({"joint_pos", "gripper_qpos", "cube_pos", "cube_quat"} - recording.states.keys())
         if missing:
             raise UsageError(f"the episode cannot be drawn: its recording has no {', '.join(missing)}")

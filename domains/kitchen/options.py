@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ...core import extras
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.seeds import derive_seed
 from ...core.values import JSON
 from . import recorded
@@ -65,16 +65,16 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
     defaults = PRESETS[preset]
     for key in given:
         if key not in defaults:
-            raise unknown("option of the kitchen", key, defaults)
+            raise no_such("option of the kitchen", key, defaults)
     options = {**defaults, **given}
     backend = options["backend"]
     if backend not in BACKENDS:
-        raise unknown("kitchen.backend", str(backend), BACKENDS)
+        raise no_such("kitchen.backend", str(backend), BACKENDS)
     horizon = options["horizon"]
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 1 <= horizon <= MAX_HORIZON:
         raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it must be a whole number from 1 to {MAX_HORIZON}")
     if options["rules"] not in RULES:
-        raise unknown("kitchen.rules", str(options["rules"]), RULES)
+        raise no_such("kitchen.rules", str(options["rules"]), RULES)
     for key in (REVEAL, WALLS):     # the paper's environment most likely gave the object ids; it may permit the walls
         own = key == WALLS and backend == "unity"    # the player of AI2-THOR has its own rule, which permits them
         options[key] = given.get(key, options["rules"] == "paper" or own)
@@ -157,7 +157,7 @@ def _scenes(given: JSON, backend: str, recordings: JSON, option: str) -> tuple[s
         known = recorded.scene_names(Path(str(recordings)))
         for name in names:
             if name not in known:
-                raise unknown("recorded kitchen", name, known)
+                raise no_such("recorded kitchen", name, known)
     return names
 
 

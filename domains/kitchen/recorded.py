@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from .scene import AGENT_RADIUS_M, GRID_M, Cell, Kitchen, Point, Stance, Thing, reachable
 
 FOLDERS = ("start_states", "recorded")
@@ -31,7 +31,7 @@ def scene_names(folder: Path) -> tuple[str, ...]:
 def load(folder: Path, name: str) -> Kitchen:
     """The recorded kitchen `name`. Raises UsageError for a name that was not recorded."""
     if name not in scene_names(folder):
-        raise unknown("recorded kitchen", name, scene_names(folder))
+        raise no_such("recorded kitchen", name, scene_names(folder))
     start, visited = (
         json.loads((folder / part / f"{name}.json").read_text(encoding="utf-8")) for part in FOLDERS
     )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
 from ...core.values import JSON
@@ -48,7 +48,7 @@ class KitchenRenderer:
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """Replay a recording for drawing. Raises UsageError if it does not match the kitchen of its name."""
         if camera not in self.cameras:
-            raise unknown("camera", camera, self.cameras)
+            raise no_such("camera", camera, self.cameras)
         self.require()
         assert self.load is not None
         moments = _replayed(recording, Embedded(self.load, solid_walls=self.solid_walls))

@@ -12,7 +12,7 @@
 
 from typing import cast
 
-from ...core.errors import unknown
+from ...core.errors import no_such
 from ...core.ports import Domain
 from .domain import RobosuiteDomain
 from .tasks import TASKS
@@ -21,7 +21,7 @@ from .tasks import TASKS
 def named(name: str) -> Domain:
     """The domain of robosuite's task `name`. Raises UsageError with the nearest names."""
     if name not in TASKS:
-        raise unknown("robosuite task", name, TASKS, cutoff=0.4)
+        raise no_such("robosuite task", name, TASKS, cutoff=0.4)
     return cast(Domain, RobosuiteDomain(task_name=name))
 
 

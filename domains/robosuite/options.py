@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.values import JSON
 from ..arm.physics import OWN_STEP, PHYSICS
 from ..hanoi.options import GOAL_UPDATES, one_of, value_range, whole
@@ -101,7 +101,7 @@ def complete(task: Task, given: Mapping[str, JSON], *, preset: str) -> dict[str,
     known = (*_KEYS, *QUANTITIES)
     for key in given:
         if key not in known:
-            raise unknown(f"option of {NAME}", key, known)
+            raise no_such(f"option of {NAME}", key, known)
     defaults: dict[str, JSON] = {
         "goal_update": "achieved",
         "horizon": min(task.horizon, 60) if preset == "smoke" else task.horizon,

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.errors import UsageError, unknown
+from ...core.errors import UsageError, no_such
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
 from .tasks import TASKS
@@ -29,7 +29,7 @@ class RobosuiteRenderer:
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """Prepare to draw this recording. Raises UsageError for an unknown camera or another recording."""
         if camera not in self.cameras:
-            raise unknown("camera", camera, self.cameras)
+            raise no_such("camera", camera, self.cameras)
         if "qpos" not in recording.states or recording.info.get("task") != self.task_name:
             raise UsageError(f"the episode cannot be drawn: it is not one of robosuite:{self.task_name}")
         return _Playback(self.task_name, recording, camera, width, height)

@@ -11,7 +11,7 @@ from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
 from ...core.order_ids import parse, slot_of
 from ...core.ports import Ask, Part, Reply, Shelf
-from ...core.programs.calibration import Bounds, calibrated, worth
+from ...core.programs.calibration import Bounds, constants_to_calibrate, worth
 from ...core.seeds import derive_seed
 from ...core.text import one_line
 from ...core.values import JSON, CandidateState, EvaluatorCandidate, Operator, Program, Usage
@@ -34,7 +34,7 @@ Worth = tuple[float, float, float]
 
 def next_values(tested: Sequence[CandidateState], bounds: Bounds) -> dict[str, JSON]:
     """The values of the constants to test next; `tested` holds all programs so far, oldest first."""
-    constants = calibrated(tested[0].program, bounds)
+    constants = constants_to_calibrate(tested[0].program, bounds)
     start = tuple(min(1.0, max(0.0, each.position)) for each in constants)
     point = next_point(start, [worth(each) for each in tested])
     found = {each.name: each.at(place) for each, place in zip(constants, point, strict=True)}

@@ -15,7 +15,7 @@ from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from ...core.variables import passed_also
 from ..rollouts import worker_messages as messages
 from ..rollouts.limits import DEFAULT_LIMITS, Limits
-from ..rollouts.pool import TRIES, Observer, examined
+from ..rollouts.pool import TRIES, Observer, examine
 from .calls import WITHDRAW_S, Calls, Disk, NodeAnswer, Tasks
 from .dispatch import Dispatcher
 from .link import ClusterLink
@@ -158,7 +158,7 @@ class ClusterPool:
 
     async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
         """Apply an evaluator to T_0 and check that it is valid; see core.ports.Pool. Raises RolloutError."""
-        return await examined(partial(self._apply, "examine", evaluator), episodes)
+        return await examine(partial(self._apply, "examine", evaluator), episodes)
 
     async def _apply(self, do: str, evaluator: Program, episode: Episode) -> Score:
         key = episode.trajectory

@@ -78,7 +78,7 @@ class AheadRolls:
                 if rolling is None:
                     return
                 self._running[key] = rolling
-                rolling.add_done_callback(partial(self._ended, key, perf_counter()))
+                rolling.add_done_callback(partial(self._note_end, key, perf_counter()))
 
     def give_way(self) -> None:
         """Abort the least likely episode that is under way and not ordered, since a task waits for a worker."""
@@ -121,7 +121,7 @@ class AheadRolls:
             self._sum = replace(self._sum, aborted=self._sum.aborted + 1)
             self._running[key].cancel()
 
-    def _ended(self, key: Key, begun: float, rolling: "asyncio.Task[AheadEpisode | None]") -> None:
+    def _note_end(self, key: Key, begun: float, rolling: "asyncio.Task[AheadEpisode | None]") -> None:
         del self._running[key]
         spent_s = perf_counter() - begun
         self._sum = replace(self._sum, worker_s=self._sum.worker_s + spent_s)

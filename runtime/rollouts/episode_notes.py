@@ -44,7 +44,7 @@ def notes_of(
     )
 
 
-def observed(environment: Environment) -> Visible | None:
+def observed_fields(environment: Environment) -> Visible | None:
     """The recorded fields that a policy observes, with the names of their numbers; None where that is not known."""
     layout = environment.observation_layout
     names = environment.element_names if isinstance(environment, Naming) else {}

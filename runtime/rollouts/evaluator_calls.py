@@ -45,7 +45,7 @@ def evaluate(launcher: ProgramLauncher, contract: Contract, evaluator: Program, 
     try:
         score = _result(process)
     except MalformedFrame as error:
-        score = failed_score(process.failed(FaultKind.INVALID_RESULT, str(error)).fault)
+        score = failed_score(process.failure(FaultKind.INVALID_RESULT, str(error)).fault)
     except ProgramOverdue:
         raise
     except ProgramFailed as error:
@@ -60,14 +60,14 @@ def _result(process: ProgramProcess) -> Score:
     kind, payload = process.receive(0, RESULT_BYTES)
     process.finish()
     if kind == CRASH:
-        raise process.failed(FaultKind.CRASHED, *crash_of(payload))
+        raise process.failure(FaultKind.CRASHED, *crash_of(payload))
     if kind == INVALID:
-        raise process.failed(FaultKind.INVALID_RESULT, bytes(payload).decode(errors="replace"))
+        raise process.failure(FaultKind.INVALID_RESULT, bytes(payload).decode(errors="replace"))
     if kind != RESULT:
-        raise process.failed(FaultKind.INVALID_RESULT, f"it sent a frame of kind {kind} for a result")
+        raise process.failure(FaultKind.INVALID_RESULT, f"it sent a frame of kind {kind} for a result")
     score = parse_result(bytes(payload))
     if isinstance(score, str):
-        raise process.failed(FaultKind.INVALID_RESULT, score)
+        raise process.failure(FaultKind.INVALID_RESULT, score)
     return score
 
 

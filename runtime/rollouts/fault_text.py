@@ -14,10 +14,10 @@ _OUTPUT: Final = "last output:\n"
 
 def program_fault(kind: FaultKind, message: str, trace: str, output: str) -> Fault:
     """A bounded fault with the same text on every machine: no memory addresses, no installation paths."""
-    trace = bounded(portable(trace).strip(), TRACEBACK_CHARS)
+    trace = bounded_fault(portable(trace).strip(), TRACEBACK_CHARS)
     if output.strip():
-        trace += f"\n{_OUTPUT}{bounded(portable(output).strip(), OUTPUT_CHARS)}"
-    return Fault(kind=kind, message=bounded(portable(message), MESSAGE_CHARS), traceback=trace.strip())
+        trace += f"\n{_OUTPUT}{bounded_fault(portable(output).strip(), OUTPUT_CHARS)}"
+    return Fault(kind=kind, message=bounded_fault(portable(message), MESSAGE_CHARS), traceback=trace.strip())
 
 
 def parts_of(fault: Fault) -> tuple[str, str]:
@@ -29,7 +29,7 @@ def parts_of(fault: Fault) -> tuple[str, str]:
 def simulator_fault(said: str) -> Fault:
     """The fault of a candidate that reached a state in which the simulator failed; `said` is what is known of it."""
     return Fault(
-        kind=FaultKind.SIMULATOR_FAILED, message=bounded(portable(f"the simulator failed: {said}"), MESSAGE_CHARS)
+        kind=FaultKind.SIMULATOR_FAILED, message=bounded_fault(portable(f"the simulator failed: {said}"), MESSAGE_CHARS)
     )
 
 
@@ -54,7 +54,7 @@ def ran_in(payload: bytes | memoryview, *, crashed: bool) -> str:
     return text if len(text) <= RAN_CHARS and not re.search("[^0-9a-f]", text) else ""
 
 
-def bounded(text: str, chars: int) -> str:
+def bounded_fault(text: str, chars: int) -> str:
     """The text, or its beginning and end if it is longer than `chars`."""
     if len(text) <= chars:
         return text

@@ -11,7 +11,7 @@ from ...core.ports import MAX_ROWS, Domain, Narrating, Story
 from ...core.recording import STAGE_CHANGES, STAGES, Array, Recording
 from ...core.text import one_line
 from ...core.values import JSON
-from .tracks import NOISE, SECRET, Track, Visible, leading, parts_of, shown, telling
+from .tracks import NOISE, SECRET, Track, Visible, leading, parts_of, telling, value_words
 
 POINTS = 8  # points of time
 MAX_CHANGES = 3
@@ -238,7 +238,7 @@ def _swing(part: Track) -> str:
     assert numbers is not None
     finite = numbers[np.isfinite(numbers)]
     each = (finite.min(), (finite / len(finite)).sum(), finite.max())
-    low, middle, high = (shown(value, part.values) for value in each)
+    low, middle, high = (value_words(value, part.values) for value in each)
     centred = np.nan_to_num(numbers / 2, nan=0.0, posinf=0.0, neginf=0.0)
     above = centred > (centred / len(centred)).sum()
     rises = int((above[1:] & ~above[:-1]).sum())
@@ -296,7 +296,7 @@ def _conditions(constants: Mapping[str, Array]) -> dict[str, JSON]:
     """The constants of at most four numbers."""
     small = {name: np.asarray(array) for name, array in constants.items() if name not in SECRET}
     return {
-        name: " ".join(shown(value, array) for value in array.flat)
+        name: " ".join(value_words(value, array) for value in array.flat)
         for name, array in small.items() if 1 <= array.size <= 4 and array.dtype.kind in "biufU"
     }
 

@@ -20,7 +20,7 @@ KILL_S: Final = 5.0         # for the kernel to end a killed one
 T = TypeVar("T")
 
 
-async def undisturbed(task: asyncio.Future[T]) -> T:
+async def wait_undisturbed(task: asyncio.Future[T]) -> T:
     """Await a task that must finish; a cancellation meanwhile is raised when it has.
 
     It is a separate task because timeouts within a task that is being cancelled already do not end as
@@ -124,7 +124,7 @@ class OwnedProcess:
         """
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
-        return await undisturbed(self._ending)
+        return await wait_undisturbed(self._ending)
 
     async def _end(self) -> str:
         if self._process.returncode is None:

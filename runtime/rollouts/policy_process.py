@@ -83,13 +83,13 @@ class PolicyProcess:
         try:
             kind, payload = process.receive(0, 0)
         except MalformedFrame as error:
-            raise process.failed(FaultKind.NOT_STARTED, str(error)) from error
+            raise process.failure(FaultKind.NOT_STARTED, str(error)) from error
         except ProgramFailed as error:
             raise error.of_kind(FaultKind.NOT_STARTED) from error
         if kind == CRASH:
-            raise process.failed(FaultKind.NOT_STARTED, *crash_of(payload))
+            raise process.failure(FaultKind.NOT_STARTED, *crash_of(payload))
         if kind != READY:
-            raise process.failed(FaultKind.NOT_STARTED, f"it sent a frame of kind {kind} before it was ready")
+            raise process.failure(FaultKind.NOT_STARTED, f"it sent a frame of kind {kind} before it was ready")
         self.start_s = process.finish()
         self._allow_step(limits.start_cpu_s, "the first action")
 
@@ -118,7 +118,7 @@ class PolicyProcess:
         return self._process.cpu_s
 
     @property
-    def reported(self) -> Mapping[str, JSON] | str:
+    def last_report(self) -> Mapping[str, JSON] | str:
         """The report after the last call that ended, bounded, or why it cannot be used; kept in practice alone."""
         return parse_report(self._reported)
 
@@ -132,7 +132,7 @@ class PolicyProcess:
         try:
             action = self._act_raw(observation) if self._raw else self._act_json(observation)
         except MalformedFrame as error:
-            raise process.failed(FaultKind.INVALID_ACTION, str(error)) from error
+            raise process.failure(FaultKind.INVALID_ACTION, str(error)) from error
         self.calls_s.append(process.finish())
         if self._first or self._practice is not None:
             self._allow_step(self._limits.step_cpu_s, "an action")
@@ -157,12 +157,12 @@ class PolicyProcess:
         self._process.send_raw(self._out)
         kind, payload = self._receive(size, size)
         if kind == STAGED:
-            kind, payload = self._staged(payload)
+            kind, payload = self._split_stage(payload)
         if kind != ACTION or len(payload) != size:
-            raise self._refused(kind, payload)
+            raise self._refusal(kind, payload)
         action = np.frombuffer(payload, dtype="<f8").copy()
         if not np.isfinite(action).all():
-            raise self._process.failed(FaultKind.INVALID_ACTION, f"the action has NaN or inf: {action.tolist()}")
+            raise self._process.failure(FaultKind.INVALID_ACTION, f"the action has NaN or inf: {action.tolist()}")
         return action
 
     def _act_json(self, observation: Observation | bytes) -> Action:
@@ -173,21 +173,21 @@ class PolicyProcess:
         self._process.send(OBSERVATION, text)
         kind, payload = self._receive(JSON_ACTION_USUAL_BYTES, JSON_ACTION_BYTES)
         if kind == STAGED:
-            kind, payload = self._staged(payload)
+            kind, payload = self._split_stage(payload)
         if kind != ACTION:
-            raise self._refused(kind, payload)
+            raise self._refusal(kind, payload)
         try:
             action = json.loads(bytes(payload), parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            raise self._process.failed(FaultKind.INVALID_ACTION, f"the action is not JSON: {error}") from error
+            raise self._process.failure(FaultKind.INVALID_ACTION, f"the action is not JSON: {error}") from error
         if isinstance(action, int | float) and not isinstance(action, bool):
             return [action]     # a plain number, where an action is one number
         if not isinstance(action, list):
             problem = f"the action is a {type(action).__name__}, not a list, tuple or number"
-            raise self._process.failed(FaultKind.INVALID_ACTION, problem)
+            raise self._process.failure(FaultKind.INVALID_ACTION, problem)
         return action
 
-    def _staged(self, payload: memoryview) -> tuple[int, memoryview]:
+    def _split_stage(self, payload: memoryview) -> tuple[int, memoryview]:
         """Note the new stage. Returns the action's frame; the frame itself if its length of the name is wrong."""
         name_size = payload[-1] if payload else 0
         if not payload or name_size + 1 > len(payload):
@@ -223,13 +223,13 @@ class PolicyProcess:
             return bytes(payload).decode(errors="replace")
         return parse_report(bytes(payload)) if kind == REPORT else f"it sent a frame of kind {kind}"
 
-    def _refused(self, kind: int, payload: memoryview) -> ProgramFailed:
+    def _refusal(self, kind: int, payload: memoryview) -> ProgramFailed:
         if kind == CRASH:
             self.ran = ran_in(payload, crashed=True)
-            return self._process.failed(FaultKind.CRASHED, *crash_of(payload))
+            return self._process.failure(FaultKind.CRASHED, *crash_of(payload))
         if kind == INVALID:
-            return self._process.failed(FaultKind.INVALID_ACTION, bytes(payload).decode(errors="replace"))
-        return self._process.failed(
+            return self._process.failure(FaultKind.INVALID_ACTION, bytes(payload).decode(errors="replace"))
+        return self._process.failure(
             FaultKind.INVALID_ACTION, f"it sent a frame of kind {kind} and {len(payload)} bytes for an action"
         )
 

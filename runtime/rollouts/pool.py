@@ -23,7 +23,7 @@ from . import worker_messages as messages
 from .ahead import AheadEpisode, AheadRolls
 from .fault_text import simulator_fault
 from .limits import DEFAULT_LIMITS, Limits
-from .owned_process import undisturbed
+from .owned_process import wait_undisturbed
 from .worker_handle import ENDED, WorkerHandle, WorkerLost
 
 _log = structlog.get_logger("memento.rollouts")
@@ -52,7 +52,7 @@ class WorkerActivity:
 Observer = Callable[[WorkerActivity], None]
 
 
-async def examined(
+async def examine(
     examine: Callable[[Episode], Coroutine[Any, Any, Score]], episodes: Sequence[Episode]
 ) -> Examination:
     """Examine on the first episode, then on all others at once if the evaluator was valid there.
@@ -135,7 +135,7 @@ class ProcessPool:
         try:
             async with asyncio.TaskGroup() as group:
                 for slot in self._slots:
-                    group.create_task(self._filled(slot))
+                    group.create_task(self._fill(slot))
         except ExceptionGroup as errors:
             await self._close()
             first = errors.exceptions[0]
@@ -186,7 +186,7 @@ class ProcessPool:
         else:
             episode = replace(ahead.episode, trajectory=trajectory_key(task.order))
             path = trajectory_path(self._folder, trajectory_key(task.order))
-            await undisturbed(asyncio.ensure_future(asyncio.to_thread(save_packed, path, ahead.recording)))
+            await wait_undisturbed(asyncio.ensure_future(asyncio.to_thread(save_packed, path, ahead.recording)))
         missing = episode.info.get(MISSING)
         if missing and not self._warned:
             self._warned = True
@@ -253,7 +253,7 @@ class ProcessPool:
 
         An invalid evaluator usually fails on the first episode; then the other episodes are skipped.
         """
-        return await examined(lambda episode: self._apply("examine", evaluator, episode), episodes)
+        return await examine(lambda episode: self._apply("examine", evaluator, episode), episodes)
 
     async def _apply(self, do: str, evaluator: Program, episode: Episode) -> Score:
         if episode.trajectory is None:
@@ -270,14 +270,14 @@ class ProcessPool:
         async with asyncio.TaskGroup() as group:
             for slot in [slot for slot in self._idle if not slot.used]:
                 self._idle.remove(slot)
-                group.create_task(self._warmed(slot, split))
+                group.create_task(self._warm_slot(slot, split))
 
     def _begin_warming(self, work: Coroutine[Any, Any, None]) -> None:
         warming = asyncio.create_task(work)
         self._warming.add(warming)
         warming.add_done_callback(self._warming.discard)
 
-    async def _warmed(self, slot: _Slot, split: str) -> None:
+    async def _warm_slot(self, slot: _Slot, split: str) -> None:
         slot.warmed = True
         try:
             with suppress(WorkerLost, RolloutError):
@@ -289,7 +289,7 @@ class ProcessPool:
         if self._warm is not None and not self._closed:
             for slot in [slot for slot in self._idle if slot.used and not slot.made and not slot.warmed]:
                 self._idle.remove(slot)
-                self._begin_warming(self._warmed(slot, self._warm))
+                self._begin_warming(self._warm_slot(slot, self._warm))
         self._ahead.go_on()
 
     def _begin_ahead(self, task: RollTask) -> asyncio.Task[AheadEpisode | None] | None:
@@ -393,7 +393,7 @@ class ProcessPool:
     async def _try(self, slot: _Slot, message: messages.Message, program: Program, order: str) -> messages.Message:
         """One try on this slot's worker. Raises WorkerLost, with the slot left empty."""
         slot.used = True
-        worker = await self._filled(slot)
+        worker = await self._fill(slot)
         blob = program.text.encode("utf-8", "surrogatepass")
 
         def on_note(note: messages.Message) -> float:
@@ -418,11 +418,11 @@ class ProcessPool:
                 await self._empty(slot)
             raise
 
-    async def _filled(self, slot: _Slot) -> WorkerHandle:
+    async def _fill(self, slot: _Slot) -> WorkerHandle:
         """This slot's worker, started if necessary. Raises RolloutError if it cannot be started."""
         if slot.worker is None:
             self._observe(WorkerActivity(worker=slot.index, phase="starting"))
-            worker = await self._started()
+            worker = await self._start_worker()
             if self._closed:
                 await worker.kill()
                 raise RolloutError("the pool is closed")
@@ -430,7 +430,7 @@ class ProcessPool:
             self._observe(WorkerActivity(worker=slot.index, phase="idle"))
         return slot.worker
 
-    async def _started(self) -> WorkerHandle:
+    async def _start_worker(self) -> WorkerHandle:
         """A new worker. One that dies while it starts, as where memory is short, is replaced. Raises RolloutError."""
         for attempt in range(STARTS):
             try:

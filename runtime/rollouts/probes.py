@@ -58,7 +58,7 @@ class ProbeRecorder:
         probes: list[Probe] = []
         steps = None if request.get("cuts_only") else int(request["steps"])
         made_all = (("", made) for made in self._all(request["cuts"], seed=seed, steps=steps))
-        for source, made in chain(made_all, self._changed(request["sources"], seed=seed)):
+        for source, made in chain(made_all, self._variants(request["sources"], seed=seed)):
             self.rest()
             key = trajectory_key(f"{request['order']}/{len(probes)}")
             save_recording(trajectory_path(self.folder, key), made.recording)
@@ -80,11 +80,11 @@ class ProbeRecorder:
         domain = self.domain
         known = list(domain.known_episodes(self.options, seed=seed)) if isinstance(domain, KnowingOrder) else []
         if not any(each.name == IDLE for each in known):
-            yield from self._played(IDLE, None, seed=seed, steps=steps)
-        yield from self._played(RANDOM, np.random.default_rng(derive_seed(seed, RANDOM)), seed=seed, steps=steps)
+            yield from self._episodes_of(IDLE, None, seed=seed, steps=steps)
+        yield from self._episodes_of(RANDOM, np.random.default_rng(derive_seed(seed, RANDOM)), seed=seed, steps=steps)
         yield from known
 
-    def _changed(self, sources: list[Mapping[str, Any]], *, seed: int) -> Iterator[tuple[str, KnownEpisode]]:
+    def _variants(self, sources: list[Mapping[str, Any]], *, seed: int) -> Iterator[tuple[str, KnownEpisode]]:
         """Recordings with changes that mean nothing, each with the name of the rollout that it repeats."""
         changes = invariances_of(self.domain, self.options) if sources else {}
         for source in sources:
@@ -96,7 +96,9 @@ class ProbeRecorder:
                     ended_by=source["ended_by"], success=source["success"],
                 )
 
-    def _played(self, name: str, rng: np.random.Generator | None, *, seed: int, steps: int) -> Iterator[KnownEpisode]:
+    def _episodes_of(
+        self, name: str, rng: np.random.Generator | None, *, seed: int, steps: int
+    ) -> Iterator[KnownEpisode]:
         """An episode of neutral actions, or of random ones; none where the domain cannot choose its actions."""
         try:
             with simulating():
@@ -157,19 +159,19 @@ class Disturbed:
         step, how = self._steps, self._how
         self._steps += 1
         if how.kind == "late" and step < how.steps:
-            return _chosen(neutral_action(self._environment))
+            return _action_or_idle(neutral_action(self._environment))
         action = self._act(observation)
         if self._drawn.random() * 100 < how.share:
             if how.kind == "random":
                 with simulating():
-                    action = _chosen(random_action(self._environment, self._rng))
+                    action = _action_or_idle(random_action(self._environment, self._rng))
             elif self._last is not None:
                 action = self._last
         self._last = action
         return action
 
 
-def _chosen(action: Action | None) -> Action:
+def _action_or_idle(action: Action | None) -> Action:
     if action is None:
         message = "this environment names no idle and no random action"
         raise ProgramFailed(Fault(kind=FaultKind.INVALID_ACTION, message=message))

@@ -84,7 +84,7 @@ def load(text: str, class_name: str, *, marking: bool = False) -> type[Any]:
     module = types.ModuleType("program")
     sys.modules["program"] = module  # dataclasses and pickling look it up
     linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
-    with_marks = marks.marked(text, FILENAME) if marking else None
+    with_marks = marks.with_marks(text, FILENAME) if marking else None
     if with_marks is None:
         code = compile(text, FILENAME, "exec")
     else:
@@ -152,8 +152,8 @@ def _array_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> N
         if problem:
             return program_frames.send_frame(channel, program_frames.INVALID, problem.encode("utf-8", "replace"))
         _send_changed(channel, reports)
-        stage = stages.changed()
-        channel.sendall(answer if stage is None else _staged(answer[program_frames.HEADER.size :], stage))
+        stage = stages.next_change()
+        channel.sendall(answer if stage is None else _with_stage(answer[program_frames.HEADER.size :], stage))
 
 
 def _put_action(action: object, answered: NDArray[Any]) -> str:
@@ -189,14 +189,14 @@ def _json_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> No
         if answer is None:
             return None
         _send_changed(channel, reports)
-        stage = stages.changed()
+        stage = stages.next_change()
         if stage is None:
             program_frames.send_frame(channel, program_frames.ACTION, answer)
         else:
-            channel.sendall(_staged(answer, stage))
+            channel.sendall(_with_stage(answer, stage))
 
 
-def _staged(action: bytes | bytearray, stage: bytes) -> bytes:
+def _with_stage(action: bytes | bytearray, stage: bytes) -> bytes:
     """The frame of an action with a new stage."""
     payload = action + stage + bytes([len(stage)])
     return program_frames.HEADER.pack(program_frames.STAGED, len(payload)) + payload
@@ -208,14 +208,14 @@ def _reports(policy: Any, spec: dict[str, Any], least: int) -> program_notes.Rep
 
 
 def _send_changed(channel: socket.socket, reports: program_notes.ReportReader | None) -> None:
-    changed = None if reports is None else reports.changed()
+    changed = None if reports is None else reports.next_change()
     if changed is not None:
         program_frames.send_frame(channel, program_frames.REPORT, changed)
 
 
 def _send_report(channel: socket.socket, policy: Any) -> None:
     """Send which places it reached and the policy's report; the other side ends the process then."""
-    program_frames.send_frame(channel, program_frames.RAN, marks.packed(_ran).encode())
+    program_frames.send_frame(channel, program_frames.RAN, marks.mask_of(_ran).encode())
     payload, problem = program_notes.report_payload(policy)
     if problem:
         program_frames.send_frame(channel, program_frames.NO_REPORT, problem.encode("utf-8", "replace"))
@@ -249,7 +249,7 @@ def as_json(channel: socket.socket, value: object, what: str) -> bytes | None:
 def send_crash(channel: socket.socket, error: BaseException) -> None:
     """Report the program's exception: one line, and a traceback that begins in the program's text."""
     trace = safe_text(lambda: _traceback(error))
-    ran = marks.packed(_ran)
+    ran = marks.mask_of(_ran)
     payload = json.dumps({"message": _line(error), "traceback": trace[-TRACEBACK_CHARS:], "ran": ran})
     program_frames.send_frame(channel, program_frames.CRASH, payload.encode("utf-8", "replace"))
 

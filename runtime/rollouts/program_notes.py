@@ -24,7 +24,7 @@ class StageReader:
         self._value: object = None
         self._name = ""
 
-    def changed(self) -> bytes | None:
+    def next_change(self) -> bytes | None:
         """The stage's name in UTF-8 if it changed since the last call, else None. No stage has an empty name."""
         try:
             value = getattr(self._policy, "stage", None)
@@ -61,7 +61,7 @@ class ReportReader:
         self._least = least
         self._last = b""
 
-    def changed(self) -> bytes | None:
+    def next_change(self) -> bytes | None:
         """The report as JSON if it changed since the last call, else None; also None while it cannot be sent."""
         payload, problem = report_payload(self._policy)
         if problem or payload == self._last:

@@ -242,10 +242,10 @@ class ProgramProcess:
     def _check_cpu(self, now: float) -> None:
         self._cpu_last = now
         if now - self._cpu_mark > self._cpu_s:
-            raise self.failed(self._kind, f"{self._what} took more than {self._cpu_s:g} s of CPU time")
+            raise self.failure(self._kind, f"{self._what} took more than {self._cpu_s:g} s of CPU time")
         if now - self._cpu_start > self._total_cpu_s:
             most = f"the program took more than {self._total_cpu_s:.5g} s of CPU time in all{self._total_why}"
-            raise self.failed(self._kind, most)
+            raise self.failure(self._kind, most)
 
     def _check(self) -> None:
         """Check the limits between two slices of a wait. Raises ProgramFailed, ProgramOverdue or Aborted."""
@@ -265,7 +265,7 @@ class ProgramProcess:
             raise self._late(f"the program was waited for more than {self._total_wall_s:g} s in all")
 
     def _late(self, message: str) -> ProgramOverdue:
-        return ProgramOverdue(self.failed(self._kind, message).fault)
+        return ProgramOverdue(self.failure(self._kind, message).fault)
 
     # ------------------------------------------------------------------------------------- frames
 
@@ -287,7 +287,7 @@ class ProgramProcess:
             except BlockingIOError:
                 self._check()
             except OSError as error:
-                raise self.died() from error
+                raise self.death() from error
 
     def receive(self, expected: int, cap: int, *, report_cap: int = 0) -> tuple[int, memoryview]:
         """The next frame: its kind and a view of its payload that is valid until the next call.
@@ -322,9 +322,9 @@ class ProgramProcess:
                 self._check()
                 continue
             except ConnectionError as error:
-                raise self.died() from error
+                raise self.death() from error
             if count == 0:
-                raise self.died()
+                raise self.death()
             filled += count
         return filled
 
@@ -352,14 +352,14 @@ class ProgramProcess:
 
     # ------------------------------------------------------------------------------------- endings
 
-    def failed(self, kind: FaultKind, message: str, trace: str = "") -> ProgramFailed:
+    def failure(self, kind: FaultKind, message: str, trace: str = "") -> ProgramFailed:
         """End the process. Returns the fault to raise, with the tail of its output."""
         ending = self.end()
         # The output of a stopped program depends on timing; the output of a failed program does not.
         output = ending.output if ending and kind is not FaultKind.TIMED_OUT else ""
         return ProgramFailed(program_fault(kind, message, trace, output))
 
-    def died(self) -> ProgramFailed:
+    def death(self) -> ProgramFailed:
         """End the process after its channel closed. Returns the exception to raise."""
         ending = self._end(0.5)
         kind, message = FaultKind.CRASHED, "its process closed the channel without an answer"

@@ -57,7 +57,7 @@ class SheetMaker:
             renderer = self._renderer(str(request["split"]))
             renderer.require()
             with simulating():
-                data, captions = self._draw(renderer, blinded(recording), [int(row) for row in request["rows"]])
+                data, captions = self._draw(renderer, without_secrets(recording), [int(row) for row in request["rows"]])
         except (UsageError, SimulatorFailed) as error:
             return _problem(str(error))
         _write(Path(request["path"]), data)
@@ -84,7 +84,7 @@ class SheetMaker:
         return file.getvalue(), captions
 
 
-def blinded(recording: Recording) -> Recording:
+def without_secrets(recording: Recording) -> Recording:
     """The recording without what policies never learn: whether the success predicate held."""
     return recording.without(HIDDEN | {"ended_by"})
 

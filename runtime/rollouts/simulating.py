@@ -6,7 +6,7 @@ from typing import Final
 
 from ...core.errors import MementoError, StoreError
 from ...core.ports import InvalidAction, SimulatorFailed
-from ...core.text import raised
+from ...core.text import error_words
 from .program_process import Aborted
 from .worker_messages import ControllerGone
 
@@ -19,7 +19,7 @@ def failure_of(error: BaseException) -> SimulatorFailed:
         raise error
     if isinstance(error, MementoError):
         return SimulatorFailed(str(error))      # a sentence for the user already
-    return error if isinstance(error, SimulatorFailed) else SimulatorFailed(raised(error))
+    return error if isinstance(error, SimulatorFailed) else SimulatorFailed(error_words(error))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import math
 
 from ...core.ports import MAX_ROWS, Story
-from ...core.text import aligned, one_line
+from ...core.text import one_line, text_table
 from ...core.values import JSON
 
 MAX_STORY = 4300  # characters of a story as text
@@ -23,7 +23,8 @@ def story_text(story: Story, limit: int = MAX_STORY) -> str:
     last = [tuple(one_line(cell, _CELL) for cell in row) for row in story.last]
     shown = min(len(rows), MAX_ROWS)
     while True:
-        text = "\n".join([*_table(head, rows, shown, ranked=story.ranked), *notes, *([aligned(last)] if last else [])])
+        last_table = [text_table(last)] if last else []
+        text = "\n".join([*_table(head, rows, shown, ranked=story.ranked), *notes, *last_table])
         if len(text) <= limit:
             return text
         if shown == 0 and not notes and not last:
@@ -57,4 +58,4 @@ def _table(head: list[tuple[str, ...]], rows: list[tuple[str, ...]], shown: int,
     first = shown if ranked else (shown + 1) // 2
     left_out = len(rows) - shown
     gap = [(f"… {left_out} {'row is' if left_out == 1 else 'rows are'} left out",)] if left_out else []
-    return [aligned([*head, *rows[:first], *gap, *rows[len(rows) - (shown - first) :]])]
+    return [text_table([*head, *rows[:first], *gap, *rows[len(rows) - (shown - first) :]])]

@@ -132,7 +132,7 @@ class Track:
 
     def at(self, row: int) -> str:
         """The value in a row as text; "" after the last row, as for the action of the last state."""
-        return shown(self.values[row], self.values) if row < len(self.values) else ""
+        return value_words(self.values[row], self.values) if row < len(self.values) else ""
 
 
 def parts_of(fields: Mapping[str, Array], names: Visible = MappingProxyType({})) -> Iterator[Track]:
@@ -215,7 +215,7 @@ def _standard(values: Array) -> NDArray[np.float64]:
     return numbers / norm if norm > NOISE else np.zeros(len(numbers))
 
 
-def shown(value: Any, among: Array) -> str:
+def value_words(value: Any, among: Array) -> str:
     """A value as short text; numbers of one part have the same number of decimals."""
     if among.dtype.kind == "b":
         return "yes" if value else "no"

@@ -36,12 +36,12 @@ from ...core.ports import (
 from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.recording_file import load_recording, packed_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
-from ...core.text import raised
+from ...core.text import error_words
 from ...core.turns import HIDDEN
 from ...core.values import JSON, Episode, Program
 from . import sandbox
 from . import worker_messages as messages
-from .episode_notes import notes_of, observed, with_stages
+from .episode_notes import notes_of, observed_fields, with_stages
 from .evaluator_calls import evaluate, examine, failed_score
 from .fault_text import simulator_fault
 from .limits import Limits
@@ -70,7 +70,7 @@ class Worker:
         self._blob = b""
         self._noted = 0.0
         self._note_s = NOTE_S
-        self._launcher = ProgramLauncher(Limits(**start["limits"]), self._interrupted)
+        self._launcher = ProgramLauncher(Limits(**start["limits"]), self._is_interrupted)
         self._domain = load_domain(start["domain"])
         self._others = {split: load_domain(name) for split, name in start["domains"].items()}
 
@@ -152,7 +152,7 @@ class Worker:
     def _rest(self) -> None:
         """Report now and then. Raises Aborted if the controller withdrew the task."""
         self._steps += 1
-        if time.perf_counter() - self._noted > self._note_s and self._interrupted():
+        if time.perf_counter() - self._noted > self._note_s and self._is_interrupted():
             raise Aborted
 
     def _why_broken(self, split: str, seed: int) -> str:
@@ -182,7 +182,7 @@ class Worker:
     def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
         """One episode: its trajectory is on disk before the answer, or a part of it where it was not ordered yet."""
         begun = time.perf_counter()
-        with self._reported(request) as failed:
+        with self._answer_to_failure(request) as failed:
             environment = self._environment(request["split"])
         if failed:
             return failed
@@ -204,11 +204,11 @@ class Worker:
                 report = policy.report()
         except ProgramFailed as error:
             fault, answer = error.fault, error.answer
-            report, ended = policy.reported, "fault"
+            report, ended = policy.last_report, "fault"
         except SimulatorFailed as error:
             fault, answer = simulator_fault(str(error)), "failed"
-            report, ended = policy.reported, "fault"
-        with self._reported(request, fault) as failed:
+            report, ended = policy.last_report, "fault"
+        with self._answer_to_failure(request, fault) as failed:
             recorded = environment.recording()
             success = fault is None and bool(environment.success())
         if failed:
@@ -227,14 +227,14 @@ class Worker:
             wall_s=time.perf_counter() - begun,
             scored_to_fault=fault is not None and self._steps > 0,
             notes=replace(
-                notes_of(policy, report, domain=domain, recording=recording, visible=observed(environment)),
+                notes_of(policy, report, domain=domain, recording=recording, visible=observed_fields(environment)),
                 cpu_s=0.0 if request["practice"] is None else round(policy.cpu_s, 3),
             ),
         )
         return {answer: messages.episode_message(episode)}
 
     @contextmanager
-    def _reported(self, request: Mapping[str, Any], fault: Fault | None = None) -> Iterator[messages.Message]:
+    def _answer_to_failure(self, request: Mapping[str, Any], fault: Fault | None = None) -> Iterator[messages.Message]:
         """What the simulator raises within as the answer of a roll without a recording; empty if it raises nothing."""
         answer: messages.Message = {}
         try:
@@ -264,7 +264,7 @@ class Worker:
             self._steps += 1
             if ended is not None:
                 return ended
-            if time.perf_counter() - self._noted > self._note_s and self._interrupted():
+            if time.perf_counter() - self._noted > self._note_s and self._is_interrupted():
                 raise Aborted
 
     def _apply(self, request: Mapping[str, Any], program: Program) -> messages.Message:
@@ -306,7 +306,7 @@ class Worker:
         self._noted = time.perf_counter()
         self._send({"note": phase, "steps": self._steps})
 
-    def _interrupted(self) -> bool:
+    def _is_interrupted(self) -> bool:
         """Report the steps so far. Returns whether the controller withdrew the task. Raises ControllerGone."""
         self._note("working")
         readable, _, _ = select.select([self._channel], [], [], 0)
@@ -346,7 +346,7 @@ def main() -> None:
     try:
         worker = Worker(channel, start)
     except (ImportError, AttributeError, SystemExit) as error:     # of the domain: another worker would fail too
-        messages.send(channel, {"problem": raised(error)})
+        messages.send(channel, {"problem": error_words(error)})
         return
     try:
         worker.serve()

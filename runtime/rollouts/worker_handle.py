@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from ...core.errors import RolloutError
 from ...core.interpreters import module_command
-from ...core.variables import common_kernels, hint, passed
+from ...core.variables import common_kernels, hint, passed_variables
 from . import worker_messages as messages
 from .limits import Limits
-from .owned_process import OwnedProcess, undisturbed
+from .owned_process import OwnedProcess, wait_undisturbed
 
 MODULE: Final = "memento.runtime.rollouts.worker"
 
@@ -24,7 +24,7 @@ class WorkerLost(Exception):
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     """The environment block of a worker: what simulators need of `given`, and no key or secret."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {**passed(given), **threads, **common_kernels(), "PYTHONHASHSEED": "0"}
+    return {**passed_variables(given), **threads, **common_kernels(), "PYTHONHASHSEED": "0"}
 
 
 class WorkerHandle(OwnedProcess):
@@ -84,7 +84,7 @@ class WorkerHandle(OwnedProcess):
 
     async def abort(self, limit_s: float) -> bool:
         """Ask it to give up the task under way; whether it is ready for another within `limit_s`."""
-        return await undisturbed(asyncio.ensure_future(self._abort(limit_s)))
+        return await wait_undisturbed(asyncio.ensure_future(self._abort(limit_s)))
 
     async def _abort(self, limit_s: float) -> bool:
         try:

@@ -82,7 +82,7 @@ def episode_message(episode: Episode) -> Message:
     return {**asdict(episode), "info": dict(episode.info)}
 
 
-def unrecorded(request: Mapping[str, Any], fault: Fault) -> Episode:
+def episode_without_recording(request: Mapping[str, Any], fault: Fault) -> Episode:
     """The episode of a roll that left no recording."""
     return Episode(
         index=int(request["index"]), seed=int(request["seed"]), steps=0, ended_by="fault", success=False, fault=fault

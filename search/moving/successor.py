@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...core.examined import TOLERANCE
 from ...core.probes import known_order, name_of
-from ...core.text import counted
+from ...core.text import plural
 from ...core.values import CandidateState, Episode, Examination, Probe, Score
 from .recordings import mean_under, recorded
 
@@ -55,8 +55,8 @@ def verdict_on(
     lost = len(wrong_after - wrong_before)
     failed = sum(score.fault is not None for score in scores.values())
     reason = _refusal(before, after) or (
-        f"it fails on {counted(failed, 'recording')}" if failed else
-        f"of {counted(len(pairs), 'pair')} of certain order it ranks {lost} wrongly that were ranked rightly" if lost
+        f"it fails on {plural(failed, 'recording')}" if failed else
+        f"of {plural(len(pairs), 'pair')} of certain order it ranks {lost} wrongly that were ranked rightly" if lost
         else f"the less successful of two candidates is at least as fit in {against_after} of {len(compared)} pairs, "
         f"before in {against_before}" if against_after > against_before else ""
     )

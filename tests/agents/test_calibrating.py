@@ -7,7 +7,7 @@ from memento.core.errors import UsageError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.faults import Fault, FaultKind
 from memento.core.ports import Reply, Rig
-from memento.core.programs.calibration import calibrated
+from memento.core.programs.calibration import constants_to_calibrate
 from memento.core.values import Operator, Program
 from memento.runtime.prompts import PromptFolder
 
@@ -15,7 +15,7 @@ from ..support.prompt_samples import BRIEF, CONTRACT, POLICY, Scripted, candidat
 
 PROGRAM = Program("LIFT = 0.02\nSTEPS = 25\nSLOW = True\nODD = 3\nNAMED = 1.5  # tune: 1..2\n")
 BOUNDS = {"LIFT": (0.0, 0.1), "STEPS": (5.0, 60.0), "SLOW": (0.0, 1.0)}
-CONSTANTS = calibrated(PROGRAM, BOUNDS)
+CONSTANTS = constants_to_calibrate(PROGRAM, BOUNDS)
 RIG = Rig(description="A track.", bounds={"GAIN": (0.1, 2.0)}, one_at_a_time=True)
 
 
@@ -62,7 +62,7 @@ def test_the_changes_in_words() -> None:
 
 
 def test_without_bounds_the_ranges_that_the_program_names_count() -> None:
-    assert [(each.name, each.low, each.high) for each in calibrated(PROGRAM, {})] == [("NAMED", 1.0, 2.0)]
+    assert [(each.name, each.low, each.high) for each in constants_to_calibrate(PROGRAM, {})] == [("NAMED", 1.0, 2.0)]
 
 
 @pytest.mark.parametrize(("program", "bounds", "why"), [
@@ -71,7 +71,7 @@ def test_without_bounds_the_ranges_that_the_program_names_count() -> None:
 ])
 def test_nothing_to_calibrate_is_refused(program: Program, bounds: dict, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        calibrated(program, bounds)
+        constants_to_calibrate(program, bounds)
 
 
 async def test_an_unusable_reply_is_asked_again_and_the_values_are_put_into_the_program() -> None:

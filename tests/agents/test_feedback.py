@@ -16,7 +16,7 @@ from memento.agents.feedback import (
 )
 from memento.core.faults import Fault, FaultKind
 from memento.core.metrics import OMITTED, aggregate, flat_metrics
-from memento.core.text import fenced
+from memento.core.text import fenced_text
 from memento.core.values import EpisodeNotes, FreshRecord, Program, Score, Stage
 
 from ..support.prompt_samples import EPISODES, candidate, episode
@@ -28,7 +28,7 @@ json = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(name
 
 @given(st.text(alphabet=st.sampled_from("`~a\n ")))
 def test_nothing_gets_out_of_a_fence(text: str) -> None:
-    block = fenced(text)
+    block = fenced_text(text)
     opening, *inside, closing = block.split("\n")
     fence = re.match("`+", opening)[0]
     assert closing == fence

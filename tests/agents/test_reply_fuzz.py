@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memento.benchmarks.fuzz_replies import DOMAIN, Readers, Tally, below, read_one
 from memento.benchmarks.hostile_replies import NASTY, WORDS, Drawn
-from memento.core.programs.program_text import MAX_NESTING, children
+from memento.core.programs.program_text import MAX_NESTING, child_nodes
 
 from ..support.hostile_texts import HOSTILE
 
@@ -103,7 +103,7 @@ def nest(name: str, levels: int) -> str:
 def depth(text: str) -> int:
     level, levels = [ast.parse(text)], 0
     while level:
-        level, levels = children(level), levels + 1
+        level, levels = child_nodes(level), levels + 1
     return levels
 
 

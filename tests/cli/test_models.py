@@ -2,7 +2,7 @@
 
 import pytest
 from memento.cli import exit_code
-from memento.models.spec import FORMS
+from memento.models.providers import FORMS
 
 
 def test_all_forms_are_listed_and_keys_are_never_shown(

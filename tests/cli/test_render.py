@@ -18,7 +18,7 @@ from memento.cli.drawing import EpisodeChoice, drawing_progress
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording
-from memento.core.seeds import salted
+from memento.core.seeds import salted_seed
 from memento.domains.arm import graphics
 from memento.runtime.pictures import Captioned
 from PIL import Image, ImageSequence
@@ -77,7 +77,7 @@ def test_a_salt_gives_the_episode_of_an_evaluation() -> None:
     salt = "0" * 31 + "7"
     chosen = EpisodeChoice(index=0, given=9008, salt=salt)
     chosen.check()
-    assert chosen.seed == salted(9008, salt) != 9008 == EpisodeChoice(index=0, given=9008).seed
+    assert chosen.seed == salted_seed(9008, salt) != 9008 == EpisodeChoice(index=0, given=9008).seed
     assert EpisodeChoice(index=0, given=None).seed is None
     with pytest.raises(UsageError, match="--salt has no effect without --seed"):
         EpisodeChoice(index=0, given=None, salt=salt).check()

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from memento.core.errors import DISK_FULL, nearest, os_problem, unknown
+from memento.core.errors import DISK_FULL, nearest, no_such, os_problem
 from memento.core.files import replace_file, replacing
 
 
@@ -48,4 +48,4 @@ def test_other_problems_are_in_the_words_of_the_system(tmp_path: Path) -> None:
 def test_names_that_are_near_come_first() -> None:
     assert nearest("mementoo", ["eureka", "memento"]) == ["memento"]
     assert nearest("xyz", ["eureka"]) == []
-    assert str(unknown("method", "xyz", ["b", "a"])) == "unknown method 'xyz'; known: a, b"
+    assert str(no_such("method", "xyz", ["b", "a"])) == "unknown method 'xyz'; known: a, b"

@@ -4,7 +4,7 @@ import ast
 
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.programs.marks import MOST, NAME, marked, never_ran, packed, places_of
+from memento.core.programs.marks import MOST, NAME, mask_of, never_ran, places_of, with_marks
 
 TEXT = '''"""A docstring."""
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Policy:
 
 def played(text: str, inputs: list[int]) -> tuple[list[object], str]:
     """What the program returns, and the mask of what ran."""
-    found = marked(text, "program.py")
+    found = with_marks(text, "program.py")
     assert found is not None
     tree, count = found
     marks = bytearray(count)
@@ -58,7 +58,7 @@ def played(text: str, inputs: list[int]) -> tuple[list[object], str]:
     exec(compile(tree, "program.py", "exec"), module)
     policy = module["Policy"]()
     policy.reset()
-    return [policy.compute_action(x) for x in inputs], packed(marks)
+    return [policy.compute_action(x) for x in inputs], mask_of(marks)
 
 
 def plain(text: str, inputs: list[int]) -> list[object]:
@@ -92,15 +92,15 @@ def test_what_does_not_fit_the_program_names_nothing() -> None:
     for masks in ([], ["zz"], [mask + "00"], [""]):
         assert never_ran(TEXT, masks) == ()
     assert never_ran("not python (", [mask]) == () == never_ran("X = 1\n", [mask])
-    assert marked(f"{NAME} = 1\ndef f(): pass\n", "p") is None is marked("X = 1\n", "p")
+    assert with_marks(f"{NAME} = 1\ndef f(): pass\n", "p") is None is with_marks("X = 1\n", "p")
 
 
 def test_a_traceback_has_the_lines_of_the_text() -> None:
-    tree, _ = marked(TEXT, "program.py")
+    tree, _ = with_marks(TEXT, "program.py")
     found = {node.name: node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     assert found == {node.name: node.lineno for node in ast.walk(ast.parse(TEXT)) if isinstance(node, ast.FunctionDef)}
 
 
 def test_a_long_program_has_a_bounded_number_of_marks() -> None:
     text = "".join(f"def f{number}():\n    pass\n" for number in range(MOST + 9))
-    assert marked(text, "p")[1] == MOST == len(places_of(text))
+    assert with_marks(text, "p")[1] == MOST == len(places_of(text))

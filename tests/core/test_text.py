@@ -3,16 +3,26 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.text import bounded, cost, counted, duration, number, one_line, plus_minus, share, signed
+from memento.core.text import (
+    cost,
+    duration,
+    excerpt,
+    number,
+    one_line,
+    plural,
+    plus_minus,
+    share,
+    signed_number,
+)
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    (counted(1, "judge"), "1 judge"), (counted(0, "judge"), "0 judges"),
+    (plural(1, "judge"), "1 judge"), (plural(0, "judge"), "0 judges"),
     (number(0.5), "0.500"), (number(1234.5, digits=0), "1,234"), (number(None), "–"), (number(None, unknown="?"), "?"),
     (share(0.875), "88 %"), (share(None), "–"),
     (cost(1.234), "$1.23"), (cost(0.01234, digits=4), "$0.0123"), (cost(None), "price unknown"),
     (cost(0.0), "$0.00"), (cost(0.0036), "$0.0036"), (cost(0.00001234), "$0.000012"), (cost(1e-9), "$0.000000"),
-    (signed(0.126), "+0.13"), (signed(-0.126), "−0.13"), (signed(-0.001), "0.00"),
+    (signed_number(0.126), "+0.13"), (signed_number(-0.126), "−0.13"), (signed_number(-0.001), "0.00"),
     (plus_minus((0.5, 0.125)), "0.50 ± 0.12"), (plus_minus((0.5, None)), "0.50"), (plus_minus(None), "–"),
     (duration(4.23), "4.2 s"), (duration(59.96), "1 min 00 s"), (duration(185), "3 min 05 s"),
 ])
@@ -24,4 +34,4 @@ def test_forms(text: str, expected: str) -> None:
 def test_foreign_text_is_bounded_and_printable(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit and line.isprintable()
-    assert len(bounded(text, limit)) <= limit
+    assert len(excerpt(text, limit)) <= limit

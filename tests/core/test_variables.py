@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from memento.core import variables
 from memento.core.errors import UsageError
-from memento.core.variables import hint, pass_also, passed
+from memento.core.variables import hint, pass_also, passed_variables
 
 
 @pytest.fixture(autouse=True)
@@ -25,15 +25,15 @@ def test_simulators_get_their_own_variables_and_no_secret() -> None:
         "ROS_API_KEY": "k", "CARLA_TOKEN": "t", "GZ_PASSWORD": "p", "CUDA_BASE_URL": "http://service",
         "SUMO_DATABASE": "postgres://me:pw@host/db", "EDITOR": "vi", "DB_URL": "postgres://me:pw@host",
     }
-    assert passed({**theirs, **others}) == theirs
+    assert passed_variables({**theirs, **others}) == theirs
 
 
 def test_further_variables_are_passed_by_name() -> None:
     given = {"MY_SIM": "/somewhere/sim", "OTHER_SIM": "x", "MEMENTO_ENV": "OTHER_SIM, MY_KEY", "MY_KEY": "k",
              "MY_DB": "https://me:pw@host"}
-    assert passed(given) == {"OTHER_SIM": "x"}
+    assert passed_variables(given) == {"OTHER_SIM": "x"}
     pass_also(["MY_SIM", "MY_DB"])
-    assert passed(given) == {"MY_SIM": "/somewhere/sim", "OTHER_SIM": "x"}, "nor is a password in a value"
+    assert passed_variables(given) == {"MY_SIM": "/somewhere/sim", "OTHER_SIM": "x"}, "nor is a password in a value"
 
 
 @pytest.mark.parametrize(("name", "said"), [

@@ -10,7 +10,7 @@ from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.domains import load
 from memento.domains.hanoi.narration import Story
-from memento.runtime.rollouts.sheets import blinded
+from memento.runtime.rollouts.sheets import without_secrets
 
 WORDS = ("solved", "success", "done in")
 
@@ -43,7 +43,7 @@ def test_a_sheet_is_the_same_whether_the_task_was_solved_or_not(name: str) -> No
             renderer.require()
         except UsageError as error:
             pytest.skip(str(error))
-        blind = blinded(recording)
+        blind = without_secrets(recording)
         assert "success" not in blind.arrays() and "ended_by" not in blind.info
         playback = renderer.playback(blind, camera=renderer.cameras[0], width=320, height=240)
         with closing(playback):
@@ -58,4 +58,4 @@ def test_a_sheet_is_the_same_whether_the_task_was_solved_or_not(name: str) -> No
 def test_other_pictures_still_say_it() -> None:
     recording, _ = recorded("hanoi-kinematic", success=True, ended_by="success")
     assert "SOLVED" in " ".join(Story(recording).lines(5))
-    assert "SOLVED" not in " ".join(Story(blinded(recording)).lines(5))
+    assert "SOLVED" not in " ".join(Story(without_secrets(recording)).lines(5))

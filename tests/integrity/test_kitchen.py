@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from memento.core.seeds import derive_seed, salted
+from memento.core.seeds import derive_seed, salted_seed
 
 from ..support.attacks import SALT, Arena, Attack, arena, cases, check, complete, text_of
 
@@ -79,5 +79,5 @@ def test_the_older_rule_permits_the_way_through_the_wall(played: Arena) -> None:
 
 def aliases(scenes: Sequence[str]) -> dict[str, str]:
     """What a policy sees for the name of each kitchen: the attacks with a script are let into the secret."""
-    seeds = [salted(seed, SALT) for seed in SEEDS]
+    seeds = [salted_seed(seed, SALT) for seed in SEEDS]
     return {scene: f"kitchen-{derive_seed(seed, 'scene'):x}" for scene, seed in zip(scenes, seeds, strict=True)}

@@ -8,8 +8,8 @@ from memento.core.events import Order
 from memento.core.ports import Ask, Model
 from memento.models import ClientSettings, make_model
 from memento.models.call_limits import CallLimits
-from memento.models.client import Sampling, ToolForm
 from memento.models.prices import Price
+from memento.models.requests import Sampling, ToolForm
 
 KEY = "sk-planted-5e2f0c-do-not-print"
 KINDS = ("openai", "openai-chat", "anthropic", "compatible")

@@ -11,7 +11,7 @@ from memento.core.events import ProposalFailed, ProposalMade, VoteCast
 from memento.core.faults import Fault, FaultKind
 from memento.core.ports import Ask, Reply
 from memento.core.values import Call, Document, Program, Usage
-from memento.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSpending, Spent, require_room, taken_by
+from memento.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSpending, Spent, require_room, spent_by
 
 from .asking import JumpingClock, ask
 
@@ -138,16 +138,16 @@ async def test_failed_and_withdrawn_calls_count_and_are_closed() -> None:
 
 
 def test_tokens_are_guessed_only_where_none_are_reported() -> None:
-    assert taken_by(Usage(), "x" * 40, "y" * 9) == Spent(tokens=13, unpriced=1)
-    assert taken_by(Usage(input_tokens=2), "x" * 40).tokens == 2
-    assert taken_by(Usage(cost_usd=0.0), "x" * 40) == Spent(), "the offline model costs nothing"
+    assert spent_by(Usage(), "x" * 40, "y" * 9) == Spent(tokens=13, unpriced=1)
+    assert spent_by(Usage(input_tokens=2), "x" * 40).tokens == 2
+    assert spent_by(Usage(cost_usd=0.0), "x" * 40) == Spent(), "the offline model costs nothing"
 
 
 @given(st.lists(st.tuples(st.sampled_from(["judge", "proposer"]), st.integers(0, 1000)), max_size=40))
 def test_the_total_is_the_sum_of_the_roles(calls: list[tuple[str, int]]) -> None:
     balance = Balance(run=Budget(tokens=10_000_000))
     for role, tokens in calls:
-        balance = balance.begun(role).ended(role, Spent(tokens=tokens))
+        balance = balance.with_call(role).after_call(role, Spent(tokens=tokens))
     assert balance.total == Spent(calls=len(calls), tokens=sum(tokens for _, tokens in calls))
     assert balance.left(0.0)["tokens"] == 10_000_000 - balance.total.tokens
 

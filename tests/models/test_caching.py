@@ -11,8 +11,8 @@ from memento.core.text import token_count, tokens_of_call
 from memento.core.values import Usage
 from memento.memory.spending import RoleSpending
 from memento.models import close_model
-from memento.models.client import MAX_POINTS, WORTH_CHARACTERS, FirstGoes, pieces
 from memento.models.prices import Price
+from memento.models.prompt_cache import MAX_POINTS, WORTH_CHARACTERS, FirstGoes, pieces
 
 from ..support.prompt_cache import PromptCache, blocks_of, marked_ends, prompt_of
 from ..support.services import Act, serving

@@ -7,7 +7,7 @@ from memento.core.events import ProposalMade
 from memento.core.values import Call, Document, Program
 from memento.models import close_model
 from memento.models.budget import Balance, Budget, BudgetedModel, Ledger
-from memento.models.factory import FallbackModel
+from memento.models.fallback import FallbackModel
 from memento.models.tape import ReplayModel, tape_of
 
 from ..conformance.model import ModelContract

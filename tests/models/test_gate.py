@@ -6,7 +6,8 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.models.call_limits import SPACING_S, AdaptiveLimit, CallLimits, Failure, Gate, wait_s
+from memento.models.call_limits import SPACING_S, AdaptiveLimit, CallLimits, Gate
+from memento.models.failures import Failure, wait_s
 
 from .asking import JumpingClock
 
@@ -19,7 +20,7 @@ def test_the_allowance_stays_within_its_bounds(ceiling: int, answers: list[bool]
     allowance = AdaptiveLimit(ceiling=ceiling, level=float(ceiling))
     for answered in answers:
         before = allowance.level
-        allowance = allowance.answered() if answered else allowance.overloaded(allowance.epoch)
+        allowance = allowance.after_answer() if answered else allowance.after_overload(allowance.epoch)
         assert 1 <= allowance.slots <= ceiling
         if not answered:
             assert allowance.level == max(1.0, before / 2)
@@ -29,15 +30,15 @@ def test_requests_refused_together_cut_once() -> None:
     allowance = AdaptiveLimit(ceiling=16, level=16.0)
     sent_in = allowance.epoch
     for _ in range(10):
-        allowance = allowance.overloaded(sent_in)
+        allowance = allowance.after_overload(sent_in)
     assert allowance.slots == 8
-    assert allowance.overloaded(allowance.epoch).slots == 4
+    assert allowance.after_overload(allowance.epoch).slots == 4
 
 
 def test_it_grows_by_about_one_for_a_round_of_answers() -> None:
     allowance = AdaptiveLimit(ceiling=16, level=4.0)
     for _ in range(5):
-        allowance = allowance.answered()
+        allowance = allowance.after_answer()
     assert 4.9 < allowance.level < 5.3
 
 
@@ -93,7 +94,7 @@ async def test_retry_after_holds_every_call_back() -> None:
     clock = JumpingClock()
     gate = Gate(4, elapsed=clock.elapsed, sleep=clock.sleep)
     async with gate.slot() as slot:
-        slot.overloaded(30.0)
+        slot.note_overload(30.0)
     assert gate.closed_for_s == pytest.approx(30.0, abs=1.0)
     async with gate.slot():
         assert gate.closed_for_s == 0.0

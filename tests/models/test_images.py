@@ -9,7 +9,7 @@ from memento.core.errors import ModelError
 from memento.core.events import Order
 from memento.core.ports import Ask, ImageFile
 from memento.models import close_model
-from memento.models.factory import FallbackModel
+from memento.models.fallback import FallbackModel
 from memento.models.spec import parse_spec, reads_text_alone
 
 from ..support.services import Act, serving

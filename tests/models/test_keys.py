@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from memento.core.errors import ModelError
 from memento.models import close_model
-from memento.models.diagnosis import quotable, without_keys
+from memento.models.redaction import quotable, without_keys
 
 from ..support.services import Act, serving
 from .asking import DIALECT, KEY, KINDS, ask, client

@@ -10,7 +10,7 @@ import pytest
 from memento.core.errors import ModelError
 from memento.core.ports import THOUGHT_ONLY, Ask, Reply
 from memento.models import ClientSettings, close_model, make_model
-from memento.models.client import Sampling
+from memento.models.requests import Sampling
 from memento.models.services import Services
 
 from ..support.services import Act, chat_whole, serving

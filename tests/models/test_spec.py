@@ -7,9 +7,9 @@ from memento.core.errors import UsageError
 from memento.core.ports import Ask, Reply
 from memento.models import make_model
 from memento.models.call_limits import CallLimits, Gate
-from memento.models.client import Sampling
-from memento.models.factory import FallbackModel
+from memento.models.fallback import FallbackModel
 from memento.models.prices import Price, require_prices
+from memento.models.requests import Sampling
 from memento.models.spec import ModelSpec, parse_spec, parse_specs
 
 

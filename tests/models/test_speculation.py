@@ -21,7 +21,8 @@ from memento.core.ports import Ask, Model, Reply, RollTask
 from memento.core.values import Episode, Program, Usage
 from memento.memory.spending import SpendingTally
 from memento.models.budget import PastSpending
-from memento.models.tape import ReplayModel, recorded_in, tape_of
+from memento.models.recorded_calls import recorded_in
+from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.keepers import KEEPERS

@@ -11,7 +11,7 @@ from memento.core.ports import Ask, Reply
 from memento.core.values import Call, Document, Program, Usage
 from memento.memory.spending import SpendingTally
 from memento.models.budget import PastSpending
-from memento.models.factory import FallbackModel
+from memento.models.fallback import FallbackModel
 from memento.models.tape import ContinuedModel, ReplayModel, Tape, tape_of
 
 from .asking import ask

@@ -17,7 +17,7 @@ from memento.core.turns import TOOLS, Conversation
 from memento.core.values import Operator, Program
 from memento.memory.codec import encode
 from memento.models import close_model
-from memento.models.connection import plain_form
+from memento.models.tool_calls import plain_form
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import BRIEF, CONTRACT, POLICY, candidate, propose

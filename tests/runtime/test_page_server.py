@@ -5,8 +5,8 @@ import asyncio
 import aiohttp
 import pytest
 from memento.core.errors import StoreError, UsageError
-from memento.runtime import servers
-from memento.runtime.servers import LivePage, PageSource, open_page
+from memento.runtime import page_server
+from memento.runtime.page_server import LivePage, PageSource, open_page
 
 
 class Pages:
@@ -31,7 +31,7 @@ async def get(url: str, **headers: str) -> tuple[int, str, str | None]:
 
 
 async def test_the_page_is_made_again_only_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "RELOAD_S", 0.0)
+    monkeypatch.setattr(page_server, "RELOAD_S", 0.0)
     pages = Pages()
     async with open_page(pages.source(), host="127.0.0.1", port=0) as server:
         assert (await get(f"{server.url}/"))[:2] == (200, "<p>version 1\\ud800")

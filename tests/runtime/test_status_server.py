@@ -13,8 +13,9 @@ import aiohttp
 import pytest
 from memento.core.errors import UsageError
 from memento.runtime import servers
-from memento.runtime import servers as status
-from memento.runtime.servers import FactLine, StatusServer, StatusSource, open_status, prometheus, require_free
+from memento.runtime import status_server as status
+from memento.runtime.servers import require_free
+from memento.runtime.status_server import FactLine, StatusServer, StatusSource, open_status, prometheus
 
 
 class Log:
@@ -222,7 +223,7 @@ async def test_connections_are_few_and_none_waits_for_ever(monkeypatch: pytest.M
 FEW_FILES = """
 import asyncio, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
-from memento.runtime.servers import StatusSource, open_status
+from memento.runtime.status_server import StatusSource, open_status
 
 async def main():
     source = StatusSource(status=lambda: {"alive": True}, metrics=dict, after=lambda seq: ())

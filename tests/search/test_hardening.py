@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from memento.core.errors import SearchError
-from memento.core.evaluator_attacks import attacked, bar_of
+from memento.core.evaluator_attacks import bar_of, with_attack
 from memento.core.evaluator_choice import leading
 from memento.core.evaluator_tests import evaluator_tests_of
 from memento.core.events import (
@@ -164,7 +164,8 @@ def test_the_bar_is_what_the_least_success_gets() -> None:
 def test_of_those_that_invert_no_pair_one_without_an_open_attack_leads() -> None:
     open_, closed = (AttackCount(tried=9, found=found, best=0.9) for found in (2, 0))
     inverting = examined({"success": 0.2, "failure": 0.3, "idle": 0.1})
-    exams = (attacked(CHOSEN.examination, open_), attacked(CHOSEN.examination, closed), attacked(inverting, closed))
+    chosen = CHOSEN.examination
+    exams = (with_attack(chosen, open_), with_attack(chosen, closed), with_attack(inverting, closed))
     pool = [replace(CHOSEN, slot=slot, examination=each) for slot, each in enumerate(exams)]
     assert [each.slot for each in leading(pool)] == [1]
     assert [each.slot for each in leading(pool[::2])] == [0], "an inversion weighs more"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from memento.app.plan import slots_of
-from memento.core.errors import UsageError, unknown
+from memento.core.errors import UsageError, no_such
 from memento.core.methods import METHODS, branches_of
 from memento.core.values import JSON
 from memento.search.keepers import KEEPERS
@@ -24,7 +24,7 @@ def toy_options(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
     values: dict[str, JSON] = {"horizon": {"smoke": 10, "quick": 100, "paper": 1000}[preset], "wind": "none"}
     for key in given:
         if key not in values:
-            raise unknown("option of toy", key, values)
+            raise no_such("option of toy", key, values)
     return values | dict(given)
 
 
@@ -35,7 +35,7 @@ def toy_domains(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def load(name: str, provenance: object) -> SimpleNamespace:
         if name not in domains:
-            raise unknown("domain", name, domains)
+            raise no_such("domain", name, domains)
         return domains[name]
 
     monkeypatch.setattr(building, "load_domain", load)

@@ -13,7 +13,7 @@ from typing import Self
 import pytest
 from memento.core.ports import RollTask
 from memento.core.provenance import GIVEN
-from memento.core.seeds import salted
+from memento.core.seeds import salted_seed
 from memento.core.values import JSON, Episode, Program
 from memento.domains import audit_reader, import_string
 from memento.domains import load as load_domain
@@ -90,7 +90,8 @@ class Arena:
         """
         for name, other in (names or {}).items():
             text = text.replace(f'"{name}"', f'"{other}"')
-        return self._runner.run(self._play(Program(text), _split_of(options), [salted(seed, SALT) for seed in seeds]))
+        salted = [salted_seed(seed, SALT) for seed in seeds]
+        return self._runner.run(self._play(Program(text), _split_of(options), salted))
 
     async def _play(self, program: Program, split: str, seeds: Sequence[int]) -> list[Outcome]:
         tasks = [

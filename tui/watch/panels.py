@@ -6,7 +6,7 @@ from textwrap import wrap
 from textual.content import Content
 
 from ...core.order_ids import EVALUATOR, parse
-from ...core.text import cost, counted, number, one_line, success_and_return, token_count, version_words
+from ...core.text import cost, number, one_line, plural, success_and_return, token_count, version_words
 from ...memory.quality import quality_words
 from ...memory.run_status import elapsed_s, list_failures
 from ...memory.run_view import gain_of, quality_of_elite
@@ -71,7 +71,7 @@ def _best(snapshot: RunSnapshot) -> Content:
     gained = None if first is None or first.candidate == elite.candidate else gain_of(elite, first, joined)
     unseen = (
         f"; held-out {number(final.elite_fitness)}{success_and_return(final.elite_success, final.elite_return)}"
-        if final is not None else f"; on fresh episodes {met - status.refuted} of {counted(met, 'challenge')} won"
+        if final is not None else f"; on fresh episodes {met - status.refuted} of {plural(met, 'challenge')} won"
         if met else ""
     )
     return _row(
@@ -96,7 +96,7 @@ def _cost(snapshot: RunSnapshot, now: float) -> Content:
     limit, spent = status.settings.get("budget_usd"), status.spending.total.cost_usd
     of = f" of ${limit:.2f}" if isinstance(limit, int | float) and spent is not None else ""
     time = clock(elapsed_s(status, live=snapshot.live, now=now))
-    return _row("cost", f"{cost(spent)}{of}, {counted(status.spending.total.calls, 'call')}, {time}, ",
+    return _row("cost", f"{cost(spent)}{of}, {plural(status.spending.total.calls, 'call')}, {time}, ",
                 episodes_words(status))
 
 
@@ -141,7 +141,7 @@ def _evaluators(snapshot: RunSnapshot) -> Iterator[Content]:
     earlier = sum(slot.generation < here[0].generation for slot in snapshot.slots.others.values()
                   if parse(slot.id).stage == EVALUATOR)
     yield Content.styled(
-        f"generation {here[0].generation}; {counted(earlier, 'answer')} in earlier ones", DIM
+        f"generation {here[0].generation}; {plural(earlier, 'answer')} in earlier ones", DIM
     )
 
 
@@ -221,7 +221,7 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
     )
     measured = any(value is not None for value in success)
     joined = snapshot.slots.joined
-    more = f"   F from g{max(joined)} on counts {counted(sum(joined.values()), 'more start')}" if joined else ""
+    more = f"   F from g{max(joined)} on counts {plural(sum(joined.values()), 'more start')}" if joined else ""
     key = Content.assemble(
         (f"  elite F{version_words(snapshot.slots.version)}", ELITE),
         *([("   its success", SUCCESS)] if succeeds else []), ("   candidates", CANDIDATE),
@@ -329,7 +329,7 @@ def _speed(snapshot: RunSnapshot) -> list[Content]:
         return []
     rate = sum(each.steps for each in recent) / sum(each.wall_s for each in recent)
     nodes = snapshot.run.nodes
-    where = [Content.styled(f"{counted(len(nodes), 'node')}: {nodes_words(nodes)}", DIM)] if nodes else []
+    where = [Content.styled(f"{plural(len(nodes), 'node')}: {nodes_words(nodes)}", DIM)] if nodes else []
     return [*where, Content.styled(f"{rate:,.0f} steps/s per rollout, {episodes_words(snapshot.run)}", DIM)]
 
 
@@ -338,10 +338,10 @@ def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float)
     spending = snapshot.run.spending
     total = spending.total
     tokens = token_count(total.tokens, total.cached_tokens)
-    lines = [Content(f"{counted(total.calls, 'call')}, {tokens}, {cost(total.cost_usd)}")]
+    lines = [Content(f"{plural(total.calls, 'call')}, {tokens}, {cost(total.cost_usd)}")]
     if len(spending.by_role) > 1:
         lines += [
-            Content.styled(f"{role}: {counted(each.calls, 'call')}, {each.tokens:,} tokens, {cost(each.cost_usd)}", DIM)
+            Content.styled(f"{role}: {plural(each.calls, 'call')}, {each.tokens:,} tokens, {cost(each.cost_usd)}", DIM)
             for role, each in spending.by_role.items()
         ]
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])

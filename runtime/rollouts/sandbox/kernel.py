@@ -27,7 +27,7 @@ def prctl(option: int, argument: int = 0) -> int:
     """Linux prctl with one argument; 0 elsewhere. Raises OSError."""
     if _libc is None:
         return 0
-    return _checked(_libc.prctl(option, *map(ctypes.c_ulong, (argument, 0, 0, 0))), f"prctl({option})")
+    return _require_success(_libc.prctl(option, *map(ctypes.c_ulong, (argument, 0, 0, 0))), f"prctl({option})")
 
 
 def syscall(number: int, *arguments: object) -> int:
@@ -35,10 +35,10 @@ def syscall(number: int, *arguments: object) -> int:
     if _libc is None:
         raise OSError(errno.ENOSYS, f"system call {number}: not Linux")
     words = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
-    return _checked(_libc.syscall(ctypes.c_long(number), *words), f"system call {number}")
+    return _require_success(_libc.syscall(ctypes.c_long(number), *words), f"system call {number}")
 
 
-def _checked(result: int, what: str) -> int:
+def _require_success(result: int, what: str) -> int:
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"{what}: {os.strerror(error)}")

@@ -102,7 +102,7 @@ class Filter:
     """A filter ready to be put on; made once, in the warm process."""
 
     def __init__(self) -> None:
-        code = compiled()
+        code = filter_program()
         self._code = ctypes.create_string_buffer(code, len(code))   # the kernel reads it from here
         self._program = _Program(length=len(code) // 8, code=ctypes.addressof(self._code))
 
@@ -125,7 +125,7 @@ _IF_AT_LEAST: Final = 0x35
 _RETURN: Final = 0x06
 
 
-def compiled() -> bytes:
+def filter_program() -> bytes:
     """The filter as BPF instructions of 8 bytes."""
     code = [
         *_load(4), _jump(_IF_EQUAL, _AUDIT_ARCH_X86_64, 1, 0), _return(_KILL_PROCESS),

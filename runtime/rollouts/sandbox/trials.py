@@ -26,10 +26,10 @@ class Missing(Exception):
 
 def main() -> None:
     """Print {layer: [is live, words]} as JSON."""
-    sys.stdout.write(json.dumps({name: _tried(trial) for name, trial in TRIALS.items()}))
+    sys.stdout.write(json.dumps({name: _outcome_of(trial) for name, trial in TRIALS.items()}))
 
 
-def _tried(trial: Callable[[], str]) -> tuple[bool, str]:
+def _outcome_of(trial: Callable[[], str]) -> tuple[bool, str]:
     """The outcome of a trial in a fork."""
     reading, writing = os.pipe()
     pid = os.fork()

@@ -25,7 +25,7 @@ from ....core.faults import Fault, FaultKind
 from ....core.order_ids import parse, vector_id
 from ....core.programs.constants import Constant, tunable_constants, with_values
 from ....core.seeds import derive_seed
-from ....core.text import counted
+from ....core.text import plural
 from ....core.values import CandidateState, Program, TunedConstant
 from ...rollout_plan import RolloutPlan
 from .optimisers import FEW, CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
@@ -219,7 +219,7 @@ def begin_tuning(
     shares = _shares(optimiser, each, episodes)
     if isinstance(shares, int):
         return not_tuned(
-            f"{counted(len(found), 'constant')} would need {shares} episodes, and the slot had {max(0, episodes)}"
+            f"{plural(len(found), 'constant')} would need {shares} episodes, and the slot had {max(0, episodes)}"
         )
     return _searching(Tuning(task=task, shares=shares, optimiser=optimiser, spare=episodes))
 
@@ -373,12 +373,12 @@ def _effect(tuning: Tuning, place: int) -> float:
 
 def _no_gain(tuning: Tuning) -> str:
     """What ended the slot without a proposal."""
-    tried = counted(len(tuning.tried), "vector")
+    tried = plural(len(tuning.tried), "vector")
     results, fresh = (tuning.duel, tuning.shares.further) if tuning.duel else (tuning.finals, tuning.shares.first)
     if not results:
         return f"no gain of {tried} could be distinguished from chance"
     best = max(each.fitness for each in results[1:])
     return (
-        f"the best of {tried} had F {best:.3f} on {counted(fresh, 'fresh episode')}, "
+        f"the best of {tried} had F {best:.3f} on {plural(fresh, 'fresh episode')}, "
         f"the program itself {results[0].fitness:.3f}"
     )

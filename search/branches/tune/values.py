@@ -11,7 +11,7 @@ from ....core.events import ConstantsTried
 from ....core.faults import Fault, FaultKind
 from ....core.programs.constants import Constant, with_values
 from ....core.programs.program_text import MAX_SUMMARY, digest
-from ....core.text import counted, one_line
+from ....core.text import one_line, plural
 from ....core.values import Program, TunedConstant
 from .optimisers import CmaSearch, Optimiser, Point, Tried, own_point
 
@@ -133,4 +133,4 @@ def _listed(words: Sequence[str], room: int) -> str:
         text = ", ".join(words[:count]) + more
         if len(text) <= room:
             return text
-    return counted(len(words), "constant") if words else ""
+    return plural(len(words), "constant") if words else ""

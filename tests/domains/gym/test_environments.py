@@ -15,9 +15,9 @@ from memento.core.values import Program
 from memento.domains import import_string, load
 from memento.domains.gym.documentation import clean, elements, fitted, tables
 from memento.domains.gym.options import settings
+from memento.runtime.rollouts.episode_notes import observed_fields
 from memento.runtime.rollouts.generic_story import generic_story
 from memento.runtime.rollouts.pool import ProcessPool
-from memento.runtime.rollouts.worker import observed
 
 from ...conformance.playing import play
 
@@ -103,7 +103,7 @@ def test_stories_have_the_names_of_the_documentation() -> None:
     environment.reset(index=0, seed=1)
     while not environment.step(np.array([1.0])):
         pass
-    story = generic_story(environment.recording(), observed(environment))
+    story = generic_story(environment.recording(), observed_fields(environment))
     environment.close()
     assert "observation[2] Pole Angle" in {row[0] for row in story.rows}
 

@@ -19,6 +19,7 @@ from memento.core.programs.marks import never_ran
 from memento.core.recording import STAGE_CHANGES, Recording
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode, EpisodeNotes
+from memento.runtime.rollouts.episode_notes import safe_story
 from memento.runtime.rollouts.generic_story import generic_story
 from memento.runtime.rollouts.policy_notes import (
     ENTRIES,
@@ -29,7 +30,6 @@ from memento.runtime.rollouts.policy_notes import (
     parse_report,
     printed_tail,
 )
-from memento.runtime.rollouts.worker import safe_story
 
 from ...conformance.pool import task
 from ...support.hostile import policy

@@ -1,7 +1,7 @@
 """A user's domain that draws its episodes without graphics: a square that slides to the right."""
 
 import numpy as np
-from memento.core.errors import unknown
+from memento.core.errors import no_such
 from memento.core.recording import Recording
 from memento.core.values import Brief, Contract, Program
 
@@ -64,7 +64,7 @@ class Renderer:
 
     def playback(self, recording, *, camera, width, height):
         if camera not in self.cameras:
-            raise unknown("camera", camera, self.cameras)
+            raise no_such("camera", camera, self.cameras)
         return Slides(recording, camera, width, height)
 
 

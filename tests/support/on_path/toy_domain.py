@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from memento.core.errors import unknown
+from memento.core.errors import no_such
 from memento.core.recording import Recording
 from memento.core.values import JSON, Brief, Contract
 
@@ -115,7 +115,7 @@ class ToyDomain:
         known = {"horizon": 20, "trap": "", "flag": "", "json": False}
         for key in given:
             if key not in known:
-                raise unknown("option of toy", key, known)
+                raise no_such("option of toy", key, known)
         return {**known, **given}
 
     def brief(self, options):

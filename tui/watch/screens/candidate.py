@@ -17,7 +17,7 @@ from ....core.errors import MementoError
 from ....core.metrics import NEVER
 from ....core.order_ids import SEARCH, parse
 from ....core.programs.line_diff import diff_lines as line_diff
-from ....core.text import cost, counted, number, one_line, success_and_return, tokens_of_call
+from ....core.text import cost, number, one_line, plural, success_and_return, tokens_of_call
 from ....core.values import JSON, Program
 from ....memory.lookup import Record, find, parents_of
 from ....memory.slots import Slot
@@ -170,7 +170,7 @@ def _facts(slot: Slot) -> Content:
     facts: list[Cell | tuple[str, str]] = [
         Content.styled(slot.id, LOUD), "  ", mark(slot.state), f" {state_of_slot(slot)}",
         "  F ", fitness_of(slot), "  ", difference(slot.difference),
-        f"{success_and_return(slot.success_rate, slot.mean_return, before='  ')}  {counted(slot.rolled, 'episode')}",
+        f"{success_and_return(slot.success_rate, slot.mean_return, before='  ')}  {plural(slot.rolled, 'episode')}",
     ]
     if slot.gate is not None and slot.state != "stopped":
         facts.append((f"  {gate_words(slot.gate)}", DIM))

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Input
 
-from ....core.text import cost, counted, one_line
+from ....core.text import cost, one_line, plural
 from ....memory.run_status import elapsed_s
 from ...snapshot import RunSnapshot, still_out
 from ...words import NOT_ISOLATED, clock, episodes_words, isolation, left, stage_of, state_words
@@ -198,7 +198,7 @@ def _how_far(snapshot: RunSnapshot, now: float) -> Content:
         f"  {clock(elapsed_s(status, live=snapshot.live, now=now))}", f", {known}" if known else "", *requests,
         (stopping, WARN),
         f"  {status.candidates}{of_all} candidates",
-        f"  {cost(total.cost_usd)}, {counted(total.calls, 'call')}{tokens}",
+        f"  {cost(total.cost_usd)}, {plural(total.calls, 'call')}{tokens}",
         (f"  {episodes_words(status)}", DIM),
     )
 
@@ -209,7 +209,7 @@ def _stopping(snapshot: RunSnapshot) -> str:
     episodes, calls = still_out(snapshot)
     if not episodes and not calls:
         return words
-    parts = [counted(episodes, "episode")] * bool(episodes) + [counted(calls, "call")] * bool(calls)
+    parts = [plural(episodes, "episode")] * bool(episodes) + [plural(calls, "call")] * bool(calls)
     return f"{words}: {', '.join(parts)} out"
 
 

@@ -26,7 +26,7 @@ x86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filter i
 
 X86_64, I386, ARM64 = 0xC000003E, 0x40000003, 0xC00000B7
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-CODE = list(struct.iter_unpack("<HBBI", seccomp.compiled()))
+CODE = list(struct.iter_unpack("<HBBI", seccomp.filter_program()))
 
 
 def verdict(number: int, *arguments: int, machine: int = X86_64) -> int:
