@@ -11,7 +11,8 @@ from ..core.programs.program_text import MAX_FAULT, digest, summary_of
 from ..core.text import excerpt, fenced_text, one_line, plural, two_digits
 from ..core.turns import BUDGET_LEFT, DRAFT, OTHER, PARENT, SUBMIT, Conversation, Draft, Passage, ToolRequest
 from ..core.values import Call, CandidateState, Program
-from .reply import split, stop_fault, summary_line
+from .fences import split
+from .reply import stop_fault, summary_line
 from .stories import said_of_best
 from .tool_requests import MAX_CODE, read_request
 from .writing import REPLY, Proposed, Question, Writer

@@ -12,9 +12,9 @@ from ..core.text import excerpt, fenced_text, one_line
 from ..core.values import Brief, Contract, EvaluatorCandidate, Exploit, FeedbackDetail, Program
 from .ballots import MAX_COURSE, courses, order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
+from .fences import split
 from .fitting import COURSES, PARTS_OF_EVALUATORS, PromptLimits, evaluator_order_without, fitting, shortened
 from .foci import EMPHASES, remedies
-from .reply import split
 from .verdict import reasons_list
 from .writing import (
     AS_PUBLISHED,

@@ -9,7 +9,7 @@ from ..core.order_ids import is_ahead, owner_of, parse
 from ..core.ports import Prompts
 from ..core.text import fenced_text, one_line
 from ..core.values import Operator
-from .reply import split
+from .fences import split
 
 MAX_WORDS = 60
 MAX_NOTE = 480  # characters of a note, whatever its words

@@ -1,148 +1,19 @@
 """Reads a model's reply to a program prompt: one fenced Python block, a program or a patch, and a one-line summary."""
 
-import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.faults import Fault, FaultKind
 from ..core.ports import THOUGHT_ONLY, UNUSABLE, Form, Reply
-from ..core.programs.program_text import (
-    MAX_FAULT,
-    MAX_PROGRAM,
-    MAX_SUMMARY,
-    FunctionNode,
-    child_nodes,
-    parse,
-    summary_of,
-    unparse,
-)
+from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, MAX_SUMMARY, digest, parse, summary_of
 from ..core.text import one_line
 from ..core.values import Contract, Program
+from .contract_check import check
+from .fences import Block, likely_blocks, split
 from .programs.patch_form import form_of, named_parent, split_mark
 from .programs.patches import merge
-
-# Whether a program keeps its contract: the class and its methods, seen from the text alone.
-
-
-_Method = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))  # what they hold is theirs
-_YIELDS = frozenset((ast.Yield, ast.YieldFrom))
-
-
-def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fault | None:
-    """Why `program` is no program for `contract`, if so: NOT_PYTHON, or BROKEN_CONTRACT with one sentence.
-
-    It may have `limit` characters. The class must stand at module level and have every method of the
-    contract, inherited ones from classes of the same module included, callable with the contract's number
-    of positional arguments after self, neither async nor a generator nor a property. The class must be
-    constructible as the contract says: without arguments, unless `__init__` is among its methods.
-    """
-    tree = parse(program, limit)
-    if isinstance(tree, Fault):
-        return tree
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    if contract.class_name not in classes:
-        there = ", ".join(classes) or "no class"
-        return _broken_contract(f"the class {contract.class_name} is not defined at module level; there is {there}")
-    functions = {node.name: node for node in tree.body if isinstance(node, FunctionNode)}
-    members: dict[str, ast.AST] = {}
-    for holder in reversed(_lineage(contract.class_name, classes)):
-        members.update(_members(holder, functions))
-    wanted = dict(contract.methods)
-    if "__init__" in members:
-        wanted.setdefault("__init__", 0)
-    for name, arguments in wanted.items():
-        flaw = _flaw(members.get(name), arguments)
-        if flaw:
-            return _broken_contract(f"{contract.class_name}.{name} {flaw}")
-    return None
-
-
-def _broken_contract(message: str) -> Fault:
-    return Fault(kind=FaultKind.BROKEN_CONTRACT, message=one_line(message, MAX_FAULT))
-
-
-def _lineage(name: str, classes: Mapping[str, ast.ClassDef]) -> list[ast.ClassDef]:
-    """The class and its bases of the same module, nearest first; a circle of bases ends where it closes."""
-    lineage: list[ast.ClassDef] = []
-    waiting = [name]
-    while waiting:
-        holder = classes.get(waiting.pop(0))
-        if holder is not None and holder not in lineage:
-            lineage.append(holder)
-            waiting.extend(base.id for base in holder.bases if isinstance(base, ast.Name))
-    return lineage
-
-
-def _members(holder: ast.ClassDef, functions: Mapping[str, ast.AST]) -> dict[str, ast.AST]:
-    """What the body of a class binds to names; a name set to a function of the module or class stands for it."""
-    members: dict[str, ast.AST] = {}
-    for statement in holder.body:
-        if isinstance(statement, FunctionNode):
-            members[statement.name] = statement
-        elif isinstance(statement, ast.Assign):
-            value: ast.AST = statement.value
-            if isinstance(value, ast.Name):
-                value = members.get(value.id) or functions.get(value.id) or value
-            members.update((target.id, value) for target in statement.targets if isinstance(target, ast.Name))
-    return members
-
-
-def _flaw(member: ast.AST | None, arguments: int) -> str | None:
-    """What is wrong with a method that must take `arguments` positional arguments after self, if anything.
-
-    A member whose code cannot be seen (such as the result of a call) is left to the run.
-    """
-    if member is None:
-        return "is missing"
-    if isinstance(member, ast.Constant):
-        return "is not a method"
-    if not isinstance(member, _Method):
-        return None
-    if isinstance(member, ast.AsyncFunctionDef):
-        return "is async; it must be a plain method"
-    decorators = _decorators(member)
-    if decorators & {"property", "cached_property"}:
-        return "is a property; it must be a plain method"
-    if _yields(member):
-        return "is a generator; it must return its result"
-    if decorators - {"staticmethod", "classmethod", "override"}:
-        return None  # another decorator may change what it takes
-    given = arguments if "staticmethod" in decorators else arguments + 1
-    return _arity_flaw(member.args, given, arguments)
-
-
-def _decorators(method: _Method) -> set[str]:
-    nodes: Sequence[ast.expr] = [] if isinstance(method, ast.Lambda) else method.decorator_list
-    return {str(unparse(node)).rpartition(".")[2] for node in nodes}
-
-
-def _arity_flaw(spec: ast.arguments, given: int, arguments: int) -> str | None:
-    positional = len(spec.posonlyargs) + len(spec.args)
-    needed = positional - len(spec.defaults)
-    required_names = [
-        name.arg for name, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is None
-    ]
-    if required_names:
-        return f"requires the keyword argument {required_names[0]}"
-    if needed <= given and (given <= positional or spec.vararg is not None):
-        return None
-    words = "no argument" if arguments == 0 else f"{arguments} argument{'s' * (arguments > 1)}"
-    return f"must take {words} after self"
-
-
-def _yields(method: _Method) -> bool:
-    """Whether the method itself (not a function inside it) yields."""
-    level = child_nodes([method])
-    while level:
-        kinds = set(map(type, level))
-        if kinds & _YIELDS:
-            return True
-        kept = level if kinds.isdisjoint(_SCOPES) else [node for node in level if type(node) not in _SCOPES]
-        level = child_nodes(kept)
-    return False
-
+from .programs.pieces import joined, with_pieces
 
 MAX_REPLY = 1_000_000  # characters of a reply that are kept
 TOO_LONG = "too-long"  # the stop of a reply that was longer
@@ -151,18 +22,11 @@ UNCLEAR_FORM = (
     "parent: begin it with the line `# whole program` or `# patch`"
 )
 
-_FENCE = re.compile(r"( {0,3})(`{3,}+|~{3,}+)[ \t]*+([^`\s]*+)(?:\s[^`]*+)?")  # possessive, so linear in the line
 _SUMMARY = re.compile(r"[\s>*_#-]{0,8}summary[\s*_]{0,8}:(.*)", re.IGNORECASE)
-_PYTHON = ("python", "python3", "py")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """One fenced block: its language word in lower case ("" where there is none) and its text."""
-
-    language: str
-    text: str
-    closed: bool
+# Faults of a reply in which a program may still be, in another form than the prompt asks for.
+_UNREAD = frozenset({
+    FaultKind.NO_PROGRAM, FaultKind.MANY_PROGRAMS, FaultKind.NOT_PYTHON, FaultKind.BROKEN_CONTRACT, FaultKind.TRUNCATED,
+})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,22 +58,54 @@ def read_program(
 
     A refused, cut off or broken off reply is never a program, whatever it holds. Of the fenced blocks the
     Python ones count; where none says its language, those without a language do. Where several count, exactly
-    one of them must hold a program.
+    one of them must hold a program; a block that defines what this one uses belongs to it. Where they hold none, what
+    a person would find counts (`likely_blocks`), if it is one program that keeps the contract.
     """
     blocks, prose = split(reply.text)
     said = summary_line(prose)
-    python = stop_fault(reply) or _python_blocks(reply.text, blocks)
-    if isinstance(python, Fault):
-        return Reading(program=None, summary=said, fault=python)
+    stopped = stop_fault(reply)
+    if stopped is not None:
+        return Reading(program=None, summary=said, fault=stopped)
     patched = form != "whole" and bool(parents)
     parent = parents[0] if patched else None
-    reading = _only_one([
-        _read_block(block, contract, limit, _merged_patch(block, parents) if patched else None, marked=form == "either")
-        for block in python
-    ], parent)
+
+    def read(block: Block) -> Reading:
+        base = _merged_patch(block, parents) if patched and (block.is_python or not block.language) else None
+        return _read_block(block, contract, limit, base, marked=form == "either")
+
+    python = _python_blocks(reply.text, blocks)
+    if isinstance(python, Fault):
+        reading = Reading(program=None, fault=python)
+    else:
+        reading = _only_one([*map(read, python)], parent)
+    if reading.fault is not None and reading.fault.kind in _UNREAD:
+        python = likely_blocks(reply.text)
+        reading = _likely(python, read, parent, contract, limit) or reading
+    if reading.fault is None and not isinstance(python, Fault) and not patched:
+        reading = _whole(reading, python, contract, limit)
     if reading.program is None or (reading.fault is not None and reading.fault.kind is FaultKind.NOT_PYTHON):
         return replace(reading, summary=said)
     return replace(reading, summary=summary_of(reading.program, parents, said))
+
+
+def _likely(
+    blocks: Sequence[Block], read: Callable[[Block], Reading], parent: Program | None, contract: Contract, limit: int
+) -> Reading | None:
+    """The one program that keeps the contract in these blocks, or in all of them together; None for none or several."""
+    sound = _sound(map(read, blocks), parent)
+    if len(sound) == 1:
+        return sound[0]
+    whole = None if sound or parent is not None or len(blocks) < 2 else joined([Program(each.text) for each in blocks])
+    return None if whole is None or check(whole, contract, limit) is not None else Reading(program=whole)
+
+
+def _whole(reading: Reading, blocks: Sequence[Block], contract: Contract, limit: int) -> Reading:
+    """The program of one of the blocks with the others that it needs."""
+    texts = [Program(split_mark(block.text)[1]) for block in blocks]
+    if reading.program not in texts:
+        return reading
+    whole = with_pieces(texts, texts.index(reading.program))
+    return reading if check(whole, contract, limit) is not None else replace(reading, program=whole)
 
 
 def _merged_patch(block: Block, parents: Sequence[Program]) -> Program:
@@ -255,9 +151,9 @@ def _only_one(readings: Sequence[Reading], parent: Program | None) -> Reading:
     """
     if len(readings) == 1:
         return readings[0]
-    sound = {reading.program: reading for reading in readings if reading.fault is None and reading.program != parent}
+    sound = _sound(readings, parent)
     if len(sound) == 1:
-        return next(iter(sound.values()))
+        return sound[0]
     what = "a program" if parent is None else "a program or a patch"
     last = readings[-1].fault
     held = f"{len(sound)} of them hold {what}" if sound else f"none of them holds {what}"
@@ -266,31 +162,13 @@ def _only_one(readings: Sequence[Reading], parent: Program | None) -> Reading:
     return Reading(program=None, fault=fault)
 
 
-def split(text: str) -> tuple[list[Block], list[str]]:
-    """The fenced blocks of a Markdown text (CommonMark's rule for fences) and the lines outside of them."""
-    blocks: list[Block] = []
-    prose: list[str] = []
-    inside: list[str] | None = None
-    indent, fence, language = 0, "", ""
-    for line in text.replace("\r\n", "\n").split("\n"):
-        if inside is None:
-            opening = _FENCE.fullmatch(line)
-            if opening:
-                indent, fence, language = len(opening[1]), opening[2], opening[3].strip("{}.").lower()
-                inside = []
-            else:
-                prose.append(line)
-        elif _closes(line, fence):
-            blocks.append(Block(language=language, text=_joined_lines(inside), closed=True))
-            inside = None
-        elif indent:
-            lead = len(line) - len(line.lstrip(" "))
-            inside.append(line[min(indent, lead) :])
-        else:
-            inside.append(line)
-    if inside is not None:
-        blocks.append(Block(language=language, text=_joined_lines(inside), closed=False))
-    return blocks, prose
+def _sound(readings: Iterable[Reading], parent: Program | None) -> list[Reading]:
+    """The readings with a program that keeps the contract; of several that do the same by their text the last."""
+    found = {
+        digest(each.program): each for each in readings
+        if each.fault is None and each.program is not None and each.program != parent
+    }
+    return [*found.values()]
 
 
 def summary_line(prose: Sequence[str]) -> str:
@@ -335,22 +213,13 @@ def stop_fault(reply: Reply) -> Fault | None:
 def _python_blocks(text: str, blocks: Sequence[Block]) -> list[Block] | Fault:
     if blocks and not blocks[-1].closed:
         return _fault(FaultKind.TRUNCATED, "the last code block is not closed")
-    python = [block for block in blocks if block.language in _PYTHON]
+    python = [block for block in blocks if block.is_python]
     python = python or [block for block in blocks if not block.language]
     if not python:
-        return _fault(FaultKind.NO_PROGRAM, f"the reply has no Python block: {text[: 4 * MAX_FAULT]}")
+        labels = ", ".join(sorted({block.language for block in blocks}))
+        which = f" (its blocks say {labels})" if labels else ""
+        return _fault(FaultKind.NO_PROGRAM, f"the reply has no Python block{which}: {text[: 4 * MAX_FAULT]}")
     return python
-
-
-def _closes(line: str, fence: str) -> bool:
-    if fence not in line:  # so for nearly every line
-        return False
-    bare = line.strip(" \t")
-    return len(bare) >= len(fence) and set(bare) == {fence[0]} and len(line) - len(line.lstrip(" ")) <= 3
-
-
-def _joined_lines(lines: Sequence[str]) -> str:
-    return "\n".join(lines) + "\n" if lines else ""
 
 
 def _fault(kind: FaultKind, message: str) -> Fault:

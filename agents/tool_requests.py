@@ -16,7 +16,8 @@ from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
 from ..core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, SUBMIT, TOOLS, TRY, ToolRequest
 from ..core.values import Contract, Program
-from .reply import Reading, python_block, read_program, split, stop_fault
+from .fences import split
+from .reply import Reading, python_block, read_program, stop_fault
 
 MAX_CODE = 8_000  # characters of the code for `compute`
 MAX_FIELDS = 8

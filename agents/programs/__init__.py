@@ -5,4 +5,5 @@
     patch_statements  what single statements of a patch and of its parent are: imports, constants, placeholders
     patch_text        the text of a merge: which characters of the parent a definition of the patch replaces
     patches           patches: the definitions of a program that change, merged into the rest of it
+    pieces            blocks of one reply that are one program together
 """

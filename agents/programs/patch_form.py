@@ -36,8 +36,8 @@ def form_of(block: ast.Module, parent: ast.Module) -> Form | None:
     objects. Otherwise it is a patch. Where it looks names up while it runs (`getattr`, `globals`), what it uses cannot
     be seen; then it is unclear if the parent has functions that the block lacks.
     """
-    names, attributes = _defined_names(parent.body), _attributes_set(parent)
-    own_names, own_attributes = _defined_names(block.body) | _set_anywhere(block), _attributes_set(block)
+    names, attributes = defined_names(parent.body), _attributes_set(parent)
+    own_names, own_attributes = defined_names(block.body) | names_set(block), _attributes_set(block)
     read, attributes_read, looks_up = _read(block)
     if read & (names - own_names) or attributes_read & (attributes - own_attributes):
         return "patch"
@@ -46,7 +46,7 @@ def form_of(block: ast.Module, parent: ast.Module) -> Form | None:
     return "whole"
 
 
-def _defined_names(body: Iterable[ast.stmt]) -> frozenset[str]:
+def defined_names(body: Iterable[ast.stmt]) -> frozenset[str]:
     """The names that a module's definitions set, those in its `if`, `try` and `with` blocks among them."""
     found: set[str] = set()
     waiting: list[ast.AST] = [*body]
@@ -67,7 +67,7 @@ def _nodes(tree: ast.AST) -> Iterable[ast.AST]:
         level = [node for node in child_nodes(level) if isinstance(node, ast.AST)]
 
 
-def _set_anywhere(tree: ast.Module) -> frozenset[str]:
+def names_set(tree: ast.Module) -> frozenset[str]:
     """Every name that is set somewhere in a program: variables, arguments, imports."""
     found: set[str] = set()
     for node in _nodes(tree):
@@ -92,6 +92,11 @@ def _attributes_set(tree: ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             found.add(node.attr)
     return frozenset(found)
+
+
+def names_read(tree: ast.Module) -> frozenset[str]:
+    """The names that a program reads."""
+    return _read(tree)[0]
 
 
 def _read(tree: ast.Module) -> tuple[frozenset[str], frozenset[str], bool]:

@@ -2,18 +2,20 @@
 
 import sys
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.agents import judging, writing
 from memento.agents.evaluator_evolver import EvaluatorEvolver
+from memento.agents.fences import split
 from memento.agents.judging import JudgePanel
-from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, split, summary_line, within_limit
+from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, summary_line, within_limit
 from memento.core.events import ProposalFailed
 from memento.core.faults import FaultKind
 from memento.core.ports import Reply
-from memento.core.programs.program_text import MAX_FAULT, MAX_SUMMARY
+from memento.core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
 from memento.core.values import Program
 from memento.runtime.prompts import PromptFolder
 
@@ -29,6 +31,7 @@ from ..support.prompt_samples import (
 
 BARE = "class CartPolicy:\n    def reset(self): pass\n    def compute_action(self, obs): return [0.0]\n"
 
+USING = BARE.replace("[0.0]", "[GAIN * scaled(0.0)]")
 
 def reply(text: str, stop: str = "end") -> Reply:
     return Reply(text=text, model="m", stop=stop)
@@ -61,8 +64,17 @@ BAD = {
     "block left open": (reply(f"```python\n{BARE}"), FaultKind.TRUNCATED),
     "broken off": (reply(block(), "error"), FaultKind.MODEL_FAILED),
     "prose only": (reply("I would raise the gain."), FaultKind.NO_PROGRAM),
-    "program without a fence": (reply(BARE), FaultKind.NO_PROGRAM),
-    "another language": (reply(block(language="diff")), FaultKind.NO_PROGRAM),
+    "another language": (reply(block("+gain = 1\n-gain = 2\n", language="diff")), FaultKind.NO_PROGRAM),
+    "two programs without a fence": (reply(f"{BARE}\nor\n\n{BARE}x = 1\n"), FaultKind.NO_PROGRAM),
+    "two programs under other labels": (
+        reply(block(language="a") + block(BARE + "x = 1\n", "b")), FaultKind.NO_PROGRAM,
+    ),
+    "two helpers of one name": (
+        reply(block(USING) + block("GAIN = 1\n") + block("GAIN = 2\n") + block(BARE)), FaultKind.MANY_PROGRAMS,
+    ),
+    "cut off below a docstring": (
+        reply("```python\n" + BARE + '    def more(self):\n        """\n```\n'), FaultKind.NOT_PYTHON,
+    ),
     "two programs": (reply(block() + "or\n" + block(BARE + "x = 1\n")), FaultKind.MANY_PROGRAMS),
     "two blocks, no program": (reply(block("x = 1\n") + block("y = 2\n")), FaultKind.MANY_PROGRAMS),
     "two blocks without a language": (
@@ -95,26 +107,99 @@ def test_bad_replies_are_told_apart(bad: Reply, kind: FaultKind) -> None:
     assert reading.fault.message
 
 
-GOOD = {
-    "a sketch before the program": block("state = 'grasp'  # a sketch\n") + block(),
-    "the same program twice": block() + "once more:\n" + block(),
-    "blocks in other languages": "```text\nplan\n```\n" + block() + "```json\n{}\n```\n",
-    "one block without a language": block(language=""),
+def lines(text: str, lead: str) -> str:
+    return "".join(f"{lead}{line}\n" for line in text.splitlines())
+
+
+DOCUMENTED = BARE.replace("Policy:\n", 'Policy:\n    """As in\n\n    ```\n    act()\n    ```\n    """\n')
+FORMS = {   # in which a model may give one right program
+    "python": block(),
     "py": block(language="py"),
+    "python3": block(language="python3"),
+    "a capital": block(language="Python"),
     "capitals and words after the language": block(language="Python title=policy.py"),
+    "the name of a file after the language": block(language="python:policy.py"),
+    "a path after the language": block(language="python:src/policy.py"),
+    "a version": block(language="python3.11"),
+    "a version after a blank": block(language="Python 3.11"),
+    "py3": block(language="py3"),
+    "the name of a file": block(language="policy.py"),
+    "a path": block(language="src/my_policy.py"),
+    "a path with lines": block(language="policy.py:1-3"),
+    "a name after a sign": block(language="python=policy.py"),
+    "a name after a bar": block(language="python|policy.py"),
+    "ipython": block(language="ipython"),
+    "ipython3": block(language="ipython3"),
+    "an attribute of Pandoc": block(language="{.python}"),
+    "attributes of Pandoc": block(language="{.python .numberLines}"),
+    "a notebook's cell": block(language="{python}"),
+    "a class of HTML": block(language="language-python"),
+    "no language": block(language=""),
+    "text": block(language="text"),
+    "plaintext": block(language="plaintext"),
+    "code": block(language="code"),
+    "another language": block(language="javascript"),
+    "a blank before the language": block(language=" python"),
     "tildes": block(fence="~~~"),
+    "a longer fence": block(fence="`````"),
+    "apostrophes": block(fence="'''"),
     "carriage returns": block().replace("\n", "\r\n"),
-    "indented as in a list": "1. here\n" + "".join(f"   {line}\n" for line in block().splitlines()),
     "no line break at the end": block().rstrip(),
+    "the end on a line of code": f"```python\n{BARE.rstrip()}```\n",
+    "code on the first line": f"```python import math\n{BARE}```\n",
+    "a byte order mark": f"\ufeff{block()}",
+    "indented as in a list": "1. here\n" + lines(block(), "   "),
+    "indented by four": "- here\n\n" + lines(block(), "    "),
+    "indented by a tab": "- here\n\n" + lines(block(), "\t"),
+    "in an item of a list": "- " + lines(block(), "  ").lstrip(),
+    "in a quote": lines(block(), "> "),
+    "indented inside of the fence": f"```python\n{lines(BARE, '    ')}```\n",
+    "blanks that do not break": block(BARE.replace("    ", "\u00a0\u00a0\u00a0\u00a0")),
+    "blocks in other languages": "```text\nplan\n```\n" + block() + "```json\n{}\n```\n",
+    "a sketch before the program": block("state = 'grasp'  # a sketch\n") + block(),
+    "an example after the program": block() + "Use it so:\n" + block("policy = CartPolicy()\npolicy.reset()\n"),
+    "the same program twice": block() + "once more:\n" + block(),
+    "the same program with a comment": block("# a comment\n" + BARE) + "once more:\n" + block(),
+    "after a draft that was thought": f"<think>\n{block(BARE + 'x = 1')}</think>\n{block()}",
+    "in a block of Markdown": f"````markdown\n# Policy\n{block()}````\n",
+    "as lines that are added": f"```diff\n{lines(BARE, '+')}```\n",
+    "no fence": f"Summary: a change\n\n{BARE}",
+    "in tags": f"<code>\n{BARE}</code>\n",
+    "without its end, in tags": f"<program>\n{BARE}",
 }
 
 
-@pytest.mark.parametrize("text", GOOD.values(), ids=GOOD.keys())
-def test_good_replies_in_other_dress(text: str) -> None:
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS.keys())
+def test_one_right_program_is_read_in_every_form(text: str) -> None:
     reading = read_program(reply(text), CONTRACT)
-    assert reading.fault is None
-    assert reading.program is not None
-    assert reading.program.text == BARE
+    assert reading.fault is None and reading.program is not None
+    assert digest(reading.program) == digest(Program(BARE))
+
+
+def test_a_fence_inside_of_a_docstring_is_no_end() -> None:
+    reading = read_program(reply(block(DOCUMENTED) + "Good luck.\n"), CONTRACT)
+    assert reading.program == Program(DOCUMENTED)
+
+
+HELPER = "import math\n\nGAIN = 2\n\ndef scaled(x):\n    return math.sqrt(x)\n"
+
+
+@pytest.mark.parametrize("text", [
+    block(HELPER) + "and\n" + block(USING), block(USING) + "and\n" + block(HELPER),
+    block("GAIN = 2\n") + block("import math\n") + block("def scaled(x):\n    return math.sqrt(x)\n") + block(USING),
+])
+def test_blocks_that_belong_together_are_one_program(text: str) -> None:
+    reading = read_program(reply(text), CONTRACT)
+    assert reading.fault is None and reading.program is not None
+    names: dict[str, Any] = {}
+    exec(reading.program.text, names)
+    assert names["CartPolicy"]().compute_action(None) == [0.0]
+
+
+def test_a_base_in_a_block_of_its_own_belongs_to_the_class() -> None:
+    base = "class Base:\n    def reset(self): pass\n"
+    own = "class CartPolicy(Base):\n    def compute_action(self, obs): return [0.0]\n"
+    assert read_program(reply(block(base) + block(own)), CONTRACT).fault is None
 
 
 def test_a_longer_fence_holds_shorter_ones() -> None:

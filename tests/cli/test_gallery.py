@@ -6,7 +6,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from memento.agents.reply import check
+from memento.agents.contract_check import check
 from memento.app.replay import read_tape
 from memento.cli import exit_code
 from memento.core.errors import UsageError

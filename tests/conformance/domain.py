@@ -9,7 +9,7 @@ import sys
 from typing import Any, ClassVar
 
 import pytest
-from memento.agents.reply import check
+from memento.agents.contract_check import check
 from memento.core.errors import UsageError
 from memento.core.order_ids import CONDITIONS
 from memento.core.ports import Domain, Environment, Generalising, Varying, conditions_for, shelf_of

@@ -5,7 +5,7 @@ import ast
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from memento.agents.reply import check
+from memento.agents.contract_check import check
 from memento.core.faults import Fault, FaultKind
 from memento.core.programs.program_text import (
     MAX_FAULT,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from memento.agents.reply import check
+from memento.agents.contract_check import check
 from memento.core.ports import RollTask
 from memento.domains import import_string, load
 from memento.runtime.rollouts.pool import ProcessPool

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memento.agents.fences import split
 from memento.agents.proposers import HillClimber
-from memento.agents.reply import split
 from memento.agents.tool_requests import read_request
 from memento.agents.writing import Answers
 from memento.core.events import ProposalMade, TurnTaken

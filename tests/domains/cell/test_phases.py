@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.agents.reply import check
+from memento.agents.contract_check import check
 from memento.core.errors import UsageError
 from memento.core.values import JSON
 from memento.domains.cell import DOMAIN

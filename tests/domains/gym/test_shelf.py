@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from memento.agents.reply import check
+from memento.agents.contract_check import check
 from memento.core.programs.constants import tunable_constants
 from memento.core.values import Program
 from memento.domains.gym.description import Description
