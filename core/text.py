@@ -38,6 +38,16 @@ def fenced_text(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
+def has_open_fence(text: str) -> bool:
+    """Whether a text in Markdown ends inside of a code block."""
+    fence = ""
+    for line in text.splitlines():
+        found = re.match(r"\s*(`{3,}|~{3,})(.*)", line)
+        if found and (not fence or (found[1].startswith(fence) and not found[2].strip())):
+            fence = "" if fence else found[1]
+    return bool(fence)
+
+
 RAISED_CHARS = 1_500    # of a message of foreign code
 
 

@@ -16,9 +16,8 @@ from ..core.text import cost, plural
 from ..core.values import Usage
 from .call_limits import Elapsed
 from .opening import close_model, open_model
+from .prices import tokens_in
 from .recorded_calls import CallReader, Recorded
-
-CHARACTERS_PER_TOKEN = 4    # a rough estimate, used only if a service reports no usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +153,7 @@ def spent_by(usage: Usage, *texts: str) -> Spent:
     """The usage of an answered call; tokens are estimated from prompt and reply if the service reports none."""
     tokens = usage.input_tokens + usage.output_tokens
     if tokens == 0 and usage.cost_usd is None:
-        tokens = -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
+        tokens = tokens_in(sum(map(len, texts)))
     return Spent(tokens=tokens, cost_usd=usage.cost_usd or 0.0, unpriced=int(usage.cost_usd is None))
 
 

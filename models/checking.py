@@ -88,7 +88,7 @@ async def _check(spec: ModelSpec, environ: Mapping[str, str]) -> Checked:
         name=spec.name,
         where=model.address if isinstance(model, ClientModel) else "",
         key=_key(spec, environ),
-        answer=_answer(vote),
+        answer=_answer(vote, counts=settings.habits(spec).counts_tokens),
         votes=_votes(spec, vote, refused="typed" in left_out),
         tools=_tools(spec, tool, refused="tools" in left_out),
         price="unknown" if known is None else (
@@ -114,9 +114,9 @@ def _key(spec: ModelSpec, environ: Mapping[str, str]) -> str:
     return "as pydantic-ai finds it" if spec.scheme == PYDANTIC_AI else f"{spec.key_variable}, not set, and not needed"
 
 
-def _answer(reply: Reply) -> str:
+def _answer(reply: Reply, *, counts: bool) -> str:
     usage = reply.usage
-    if not usage.input_tokens + usage.output_tokens:
+    if not counts or not usage.input_tokens + usage.output_tokens:
         used = "it reports no tokens"
     else:
         used = f"{tokens_of_call(usage.input_tokens, usage.output_tokens)}, {cost(usage.cost_usd)}"

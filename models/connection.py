@@ -25,8 +25,10 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 
 from ..core.ports import THOUGHT_ONLY, ImageFile
+from ..core.text import has_open_fence
 from ..core.values import Usage
 from .call_limits import CallLimits
 from .clients import calls_tools, open_client, takes_cache_points, typed_mode
@@ -34,7 +36,7 @@ from .diagnosis import diagnose, refused_to_answer
 from .failures import Failure
 from .habits import Habits
 from .opening import address_of
-from .prices import Price, cost_usd
+from .prices import Price, cost_usd, tokens_in
 from .prompt_cache import pieces
 from .prompt_length import words_of
 from .redaction import quotable, without_keys
@@ -48,7 +50,8 @@ _OTHER_STOPS = {
     "model_length": "length", "max_tokens": "length", "max_length": "length", "safety": "refusal",
     "recitation": "refusal", "blocked": "refusal", "guardrail_intervened": "refusal",
 }
-_BROKEN = frozenset({"error", "failed", "cancelled", "canceled", "abort", "aborted", "in_progress", "queued",
+_SHORT = frozenset({"insufficient_system_resource"})     # of machines: the service, not this prompt
+_BROKEN = _SHORT | frozenset({"error", "failed", "cancelled", "canceled", "abort", "aborted", "in_progress", "queued",
                      "incomplete", "malformed_function_call"})
 _COMMON = frozenset({"eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"})
 
@@ -117,7 +120,7 @@ class Connection:
             return self._answer(response, typed=typed, characters=len(prompt))
         except Exception as error:  # noqa: BLE001 - so can what is in an answer
             problem = f"gave an answer that cannot be read ({type(error).__name__})"
-            return Failure(problem=problem, retry=True, usage=self._usage_of(response))
+            return Failure(problem=problem, retry=True, usage=self._usage_of(response, characters=len(prompt)))
 
     async def close(self) -> None:
         """Close the sockets."""
@@ -136,16 +139,20 @@ class Connection:
         return failure
 
     def _answer(self, response: ModelResponse, *, typed: bool, characters: int) -> Answer | Failure:
-        usage = self._usage_of(response)
-        if usage.input_tokens:
+        usage = self._usage_of(response, characters=characters)
+        if response.usage.input_tokens > 0:
             self._habits.read(characters, usage.input_tokens)
         said = str((response.provider_details or {}).get("finish_reason") or "")
         stop = _STOPS.get(response.finish_reason or "") or _OTHER_STOPS.get(said.lower())
-        if stop is None and (not said or said.lower() in _BROKEN):
-            # A stream that just ends, or a response marked as failed, must never pass for a whole program.
-            problem = f"stopped in the middle of an answer ({said or 'no reason'} given)"
-            return Failure(problem=problem, retry=True, usage=usage)
-        if stop is None and said.lower() not in _COMMON:
+        unknown = stop is None and bool(said) and said.lower() not in (_BROKEN | _COMMON)
+        broken = stop is None and (not said or said.lower() in _BROKEN)
+        if broken or (unknown and has_open_fence(response.text or "")):
+            # A stream that just ends, or a response marked as failed, must never pass for a whole program. Nor must
+            # one with an open block that ends for a reason nobody knows, such as a service short of machines.
+            problem = f"stopped in the middle of an answer ({quotable(said, self._keys, 40) or 'no reason'} given)"
+            short = unknown or said.lower() in _SHORT
+            return Failure(problem=problem, retry=True, outage=short, usage=usage)
+        if unknown:
             self._habits.odd(f"ends answers with the reason {quotable(said, self._keys, 40)!r}: they count as whole")
         stop = stop or "end"
         text = _typed_text(response) if typed and stop == "end" else _text(response)
@@ -153,14 +160,19 @@ class Connection:
             stop = THOUGHT_ONLY
         return Answer(text=without_keys(text, self._keys), stop=stop, usage=usage)
 
-    def _usage_of(self, response: ModelResponse) -> Usage:
+    def _usage_of(self, response: ModelResponse, *, characters: int) -> Usage:
+        """The tokens that the service counts; where it counts none, about as many as there are in the characters."""
         usage = response.usage
         counts = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-        read, written, cached, cache_written = (max(0, count) for count in counts)
-        measured = not usage.unmeasured_requests and read + written > 0 and min(counts) >= 0
+        if usage.unmeasured_requests or max(counts[:2]) <= 0 or min(counts) < 0:
+            self._habits.counts_tokens = False
+            self._habits.odd("counts no tokens: they are estimated by the characters of prompts and answers")
+            usage = RequestUsage(
+                input_tokens=tokens_in(characters), output_tokens=tokens_in(sum(map(_length, response.parts))),
+            )
         return Usage(
-            input_tokens=read, output_tokens=written, cached_tokens=cached, cache_written_tokens=cache_written,
-            cost_usd=cost_usd(self._spec, self._price, usage) if measured else None,
+            input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cached_tokens=usage.cache_read_tokens,
+            cache_written_tokens=usage.cache_write_tokens, cost_usd=cost_usd(self._spec, self._price, usage),
         )
 
     def _features(self, *, typed: bool, tools: bool, prefixes: Sequence[int]) -> frozenset[str]:
@@ -241,6 +253,11 @@ def _text(response: ModelResponse) -> str:
     """What was said, and the calls of tools in the plain form."""
     calls = [(part.tool_name, part.args_as_json_str()) for part in response.parts if isinstance(part, ToolCallPart)]
     return plain_form(response.text or "", calls)
+
+
+def _length(part: object) -> int:
+    """The characters of a part of an answer."""
+    return len(part.args_as_json_str()) if isinstance(part, ToolCallPart) else len(str(getattr(part, "content", "")))
 
 
 def _thinks(part: object) -> bool:

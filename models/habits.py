@@ -38,6 +38,7 @@ class Habits:
 
     def __init__(self, name: str, report: Report) -> None:
         self.left_out: set[str] = set()     # optional features of a request that the service refused
+        self.counts_tokens = True
         self._name = name
         self._report = report
         self._doubted: frozenset[str] = frozenset()     # left out, and not yet known to be the reason

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage
 
 
+CHARACTERS_PER_TOKEN = 4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """A price that the user gives, in US dollars per million tokens."""
@@ -45,6 +48,11 @@ class Price:
         plain = tokens_in - cached - cache_written
         usd = plain * self.input_usd_per_mtok + cached * self.cached_usd + cache_written * self.cache_written_usd
         return (usd + tokens_out * self.output_usd_per_mtok) / 1e6
+
+
+def tokens_in(characters: int) -> int:
+    """A rough estimate, used only where a service reports no usage."""
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def cost_usd(spec: ModelSpec, price: Price | None, usage: "RequestUsage | Usage") -> float | None:

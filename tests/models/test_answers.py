@@ -95,13 +95,14 @@ async def test_the_users_price_goes_first(kind: str) -> None:
 
 @STREAMED
 @pytest.mark.parametrize("kind", ["openai", "openai-chat", "compatible"])
-async def test_a_service_that_counts_no_tokens_has_no_known_cost(kind: str, stream: bool) -> None:
+async def test_where_a_service_counts_no_tokens_they_and_their_cost_are_estimated(kind: str, stream: bool) -> None:
     price = {NAME[kind]: Price(input_usd_per_mtok=1.0, output_usd_per_mtok=1.0)}
     async with serving(Act(usage=False), dialect=DIALECT[kind]) as service:
         model = client(kind, service.url, stream=stream, prices=price)
         usage = (await model.complete(ask())).usage
         await close_model(model)
-    assert (usage.input_tokens, usage.output_tokens, usage.cost_usd) == (0, 0, None)
+    assert (usage.input_tokens, usage.output_tokens) == (4, 2), "of 15 and 6 characters"
+    assert usage.cost_usd == pytest.approx(6e-6)
 
 
 @pytest.mark.slow

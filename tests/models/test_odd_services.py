@@ -223,3 +223,26 @@ async def test_an_answer_that_is_no_answer_is_in_the_books() -> None:
     assert isinstance(reply, Reply)
     assert (reply.stop, len(requests)) == ("unusable", 3)
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (33, 21)
+
+
+HALF = "Summary: x\n\n```python\nclass Policy:\n    def re"
+
+
+@pytest.mark.parametrize(("reason", "text"), [
+    ("insufficient_system_resource", HALF), ("insufficient_system_resource", "Hello"), ("preempted_by_vendor", HALF),
+])
+async def test_a_reason_that_breaks_an_answer_is_waited_for_like_an_outage(reason: str, text: str) -> None:
+    broken = Act(body=choice(message={"content": text}, finish_reason=reason))
+    notices: Notices = []
+    (reply,), sent = await asked(*[broken] * 5, Act(), notices=notices)
+    assert isinstance(reply, Reply) and (reply.text, reply.stop) == ("Hello.", "end"), "no slot is spent"
+    assert len(sent) >= 6, "more often than a call is tried that fails by itself"
+    assert reply.usage.attempts == len(sent)
+
+
+async def test_an_unknown_reason_with_a_closed_block_ends_a_whole_answer() -> None:
+    whole = Act(body=choice(message={"content": f"{HALF}set(self): pass\n```\n"}, finish_reason="preempted_by_vendor"))
+    notices: Notices = []
+    (reply,), sent = await asked(whole, notices=notices)
+    assert isinstance(reply, Reply) and reply.stop == "end" and len(sent) == 1
+    assert any("'preempted_by_vendor'" in text for _, text in notices)
