@@ -334,7 +334,7 @@ def _tests(pool: Pool) -> list[str]:
         rows.append((f"{one_line(ladder.name, NAME)}, {ladder.pairs} pairs{order}", *cells))
     changes = len(tests[0].invariances)
     if changes:
-        moved = (str(each.moved) for each in tests)
+        moved = (str(each.broken_invariances) for each in tests)
         rows.append((f"broken of {plural(changes, 'invariance')}: f_e moves by over {TOLERANCE:g}", *moved))
     attacks = [each.attacks for each in tests if each.attacks is not None]
     if len(attacks) == len(tests):

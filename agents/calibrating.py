@@ -14,8 +14,9 @@ from ..core.text import fenced_text, one_line, plural, text_table
 from ..core.values import JSON, Call, CandidateState, Program
 from .episode_table import metrics_table
 from .feedback import faults_text
+from .fences import split
 from .proposers import Common
-from .reply import split, summary_line
+from .reply import summary_line
 from .verdict import json_objects
 from .writing import AS_PUBLISHED, PROPOSER, Asked, Writer, program_block, question, situation
 

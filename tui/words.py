@@ -133,7 +133,8 @@ def order_words(examination: Examination) -> str:
 def tests_words(tests: EvaluatorTests) -> str:
     """What tests found of an evaluator, in a line."""
     tau = "" if tests.tau is None else f", tau {tests.tau:.2f}"
-    broken = f"; {tests.moved} of {plural(len(tests.invariances), 'invariance')} broken" if tests.invariances else ""
+    of = plural(len(tests.invariances), "invariance")
+    broken = f"; {tests.broken_invariances} of {of} broken" if tests.invariances else ""
     attacks = "" if tests.attacks is None else f"; {attack_words(tests.attacks)}"
     return f"{tests.inversions} of {plural(tests.pairs, 'certain pair')} inverted{tau}{broken}{attacks}"
 
@@ -153,7 +154,7 @@ def test_lines(tests: EvaluatorTests) -> list[str]:
             f"{one_line(ladder.name, 80)}: {ladder.inversions} of {plural(ladder.pairs, 'pair')}{order} inverted, "
             f"Kendall's tau {ladder.tau:+.2f}"
         )
-    moved = [each for each in tests.invariances if each.moved]
+    moved = [each for each in tests.invariances if each.is_moved]
     if tests.invariances:
         lines.append(f"{len(moved)} of {plural(len(tests.invariances), 'invariance')} broken")
     lines += [f"  {one_line(each.name, 80)}: f {each.change:+.3f}" for each in moved]

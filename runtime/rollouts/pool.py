@@ -366,7 +366,7 @@ class ProcessPool:
             broken = await self._why_broken(slot, str(message["split"]))
             if not broken:
                 fault = simulator_fault(lost)
-                return failed or messages.episode_message(messages.unrecorded(message, fault))
+                return failed or messages.episode_message(messages.episode_without_recording(message, fault))
             lost = f"the simulator fails without a program, too, as soon as an episode begins: {broken}"
             lost += hint(broken, os.environ)
         raise RolloutError(f"{message['do']} {order} failed {tries} times: {lost}")

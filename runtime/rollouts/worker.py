@@ -242,7 +242,7 @@ class Worker:
                 yield answer
         except SimulatorFailed as error:
             answer["failed"] = messages.episode_message(
-                messages.unrecorded(request, fault or simulator_fault(str(error)))
+                messages.episode_without_recording(request, fault or simulator_fault(str(error)))
             )
 
     def _steps_of(self, environment: Environment, act: Callable[[Observation | bytes], Action]) -> str:

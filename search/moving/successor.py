@@ -76,8 +76,8 @@ def _refusal(before: Examination, after: Examination) -> str:
         return new.flaw
     if new.open_attack and not (old is not None and old.open_attack):
         return "an attack on it is open"
-    held = set() if old is None else {each.name for each in old.invariances if not each.moved}
-    moved = [each.name for each in new.invariances if each.moved and each.name in held]
+    held = set() if old is None else {each.name for each in old.invariances if not each.is_moved}
+    moved = [each.name for each in new.invariances if each.is_moved and each.name in held]
     if moved:
         return f"a change without meaning moves f_e by more than {TOLERANCE}: {moved[0]}"
     return ""
