@@ -37,5 +37,5 @@ def refuse_without_effect(outline: Outline, folder: Path) -> None:
         raise UsageError(f"the run {folder.name!r} is done: a hint has no effect any more")
     if settings.replay is not None:
         raise UsageError(f"the run {folder.name!r} is a replay, which calls no model: a hint has no effect")
-    if all(spec.scheme == "offline" for spec in parse_specs(settings.model)):
+    if all(spec.is_offline for spec in parse_specs(settings.model)):
         raise UsageError(f"the run {folder.name!r} uses the offline model, which reads no prompt: a hint has no effect")

@@ -35,7 +35,7 @@ async def require_sight(settings: Settings, models: Models) -> None:
     for role in _seeing(settings):
         specs = [spec for text in models_of(settings)[role] for spec in parse_specs(text)]
         model = made[role]
-        if model is None or not any(spec.scheme == "compatible" for spec in specs):
+        if model is None or not any(spec.is_compatible for spec in specs):
             continue
         ask = Ask(order=Order(id=f"{role}/sight"), attempt=0, role=role, prompt=QUESTION, images=(_picture(),))
         try:

@@ -10,7 +10,7 @@ from ..core.errors import UsageError
 from ..evidence.archive import SUFFIX
 from ..evidence.loading import Evidence
 from ..memory.lock import is_locked
-from ..runtime.servers import LivePage, PageSource, open_page
+from ..runtime.page_server import LivePage, PageSource, open_page
 from .execution import execute
 from .output import say
 
