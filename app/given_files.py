@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..agents.reply import check
+from ..agents.contract_check import check
 from ..core.errors import UsageError
 from ..core.files import read_bounded
 from ..core.ports import Domain
