@@ -31,7 +31,6 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     kitchen             `memento kitchen`: commands for the kitchen domain alone
     lists               `memento domains`, `memento methods`, `memento settings` and `memento models`
     look                the options for drawing an episode, and their checks
-    mcp                 `memento mcp`: a server for coding agents, over stdin and stdout
     new_run             starts a run from settings, repeats one from its recorded replies, or prints an estimate
     output              what commands print: results and tables go to stdout, everything else to stderr
     rank                `memento rank`: the best programs of a run on fresh episodes

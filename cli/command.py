@@ -12,6 +12,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from ..core import extensions
 from ..core.errors import UsageError, no_such
 
 CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
@@ -42,9 +43,38 @@ class CommandGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of this name. Raises UsageError with the nearest names."""
-        if args[0] not in self.commands and not ctx.resilient_parsing:
-            raise no_such("command", args[0], self.commands)
+        known = self.list_commands(ctx)
+        if args[0] not in known and not ctx.resilient_parsing:
+            raise no_such("command", args[0], known)
         return super().resolve_command(ctx, args)
+
+
+class AllCommands(CommandGroup):
+    """`memento` itself: its own commands, and those of extensions, each imported when it is called or described."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands."""
+        return [*super().list_commands(ctx), *extensions.names(extensions.COMMANDS)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name; one that cannot be loaded says so in the list of commands."""
+        if cmd_name in self.commands or cmd_name not in extensions.names(extensions.COMMANDS):
+            return super().get_command(ctx, cmd_name)
+        try:
+            return self._extension(cmd_name)
+        except UsageError as error:
+            return TyperCommand(cmd_name, help=str(error))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of this name. Raises UsageError, also for one that cannot be loaded."""
+        if args[0] in extensions.names(extensions.COMMANDS) and not ctx.resilient_parsing:
+            self._extension(args[0])
+        return super().resolve_command(ctx, args)
+
+    def _extension(self, name: str) -> Any:
+        found = typer.main.get_command(extensions.load(extensions.COMMANDS, name))
+        found.name = name
+        return found
 
 
 def with_choices(text: str) -> str:

@@ -1,5 +1,7 @@
 """The command line as a Typer app: collects the commands, each from its module, in the order of the help.
 
+Those of extensions follow, by name.
+
 These modules import nothing heavy: what a command needs is imported when it is called.
 """
 
@@ -21,7 +23,6 @@ from . import (
     gallery,
     kitchen,
     lists,
-    mcp,
     rank,
     render,
     report,
@@ -34,11 +35,11 @@ from . import (
     watch,
     what_if,
 )
-from .command import CONTEXT, Command, CommandGroup
+from .command import CONTEXT, AllCommands, Command
 
 commands = typer.Typer(
     help="Evolves executable robot policies with language models.",
-    cls=CommandGroup,
+    cls=AllCommands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -87,7 +88,6 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (stop.hint, stop.HINT_EXAMPLE),
     (vote.vote, vote.EXAMPLE),
     (render.render, render.EXAMPLE),
-    (mcp.mcp, mcp.EXAMPLE),
     (bench.bench, bench.EXAMPLE),
     (doctor.doctor, doctor.EXAMPLE),
     (completion.completion, completion.EXAMPLE),

@@ -9,6 +9,7 @@
     evaluator_choice  what tests decide in a pool of evaluators: which are open to votes, and which lead
     evaluator_tests  tests of evaluators on probes: ladders of known order, invariances, discrimination
     examined        what tests on recordings of known order found of an evaluator
+    extensions      extensions: parts that nothing else imports, found by the entry points of installed packages
     extras          the extras: optional parts of an installation, the packages that each adds
     faults          why a program, or a reply that should have held one, failed
     files           atomic file replacement (write under another name in the same folder, then rename)

@@ -10,7 +10,7 @@ import pytest
 from memento.cli import exit_code
 from memento.core.events import EpisodeEnded, ToolAnswered
 from memento.domains.hanoi import DOMAIN
-from memento.mcp_server.reading import ReadingTools
+from memento.extensions.mcp.reading import ReadingTools
 from memento.memory.lookup import list_policies
 from memento.memory.store import RunStore
 

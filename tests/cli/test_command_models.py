@@ -13,7 +13,7 @@ from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.events import ProposalMade, VoteCast
 from memento.core.provenance import GIVEN, UNKNOWN
-from memento.mcp_server.spending import Bounds, require_allowed
+from memento.extensions.mcp.spending import Bounds, require_allowed
 from memento.memory.store import RunStore
 from memento.models.spec import parse_spec
 from memento.settings import build_settings

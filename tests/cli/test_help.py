@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from memento.cli import command, exit_code, front
 from memento.cli.commands import COMMANDS
+from memento.core import extensions
 from memento.settings.presets import DEFAULT_PRESET
 
 GOLDEN = Path(__file__).parent / "golden" / "help"
 CALLS = {
     "memento": [],
     **{name: [name] for function, _ in COMMANDS for name in [function.__name__.replace("_", "-")]},
+    **{name: [name] for name in extensions.names(extensions.COMMANDS)},
     "kitchen": ["kitchen"],
     "kitchen-record": ["kitchen", "record"],
     "baseline": ["baseline"],

@@ -19,11 +19,8 @@ from ..support.guide import commands_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
-COMMANDS = {
-    command.name or command.callback.__name__.replace("_", "-")
-    for command in commands.registered_commands if command.callback
-}
-COMMANDS |= {group.name for group in commands.registered_groups}
+GROUP = typer.main.get_command(commands)
+COMMANDS = {*GROUP.list_commands(None)}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -86,11 +83,10 @@ def test_the_example_policy_runs(
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_parses(path: Path) -> None:
-    group = typer.main.get_command(commands)
     for command in commands_of(path.read_text(encoding="utf-8")):
         name, *arguments = command.arguments
         if name != "test":      # the launcher's own
-            group.commands[name].make_context(name, arguments)
+            GROUP.get_command(None, name).make_context(name, arguments)
 
 
 # ----------------------------------------------------------------------------- paths, modules and folders
@@ -100,7 +96,7 @@ FENCE = re.compile(r"```.*?```", flags=re.DOTALL)
 FILE = re.compile(r"[\w.*-]+(?:/[\w.*-]+)*/?")
 ENDINGS = (".py", ".md", ".toml", ".tcss", ".css", ".html", ".lock", "/")
 MADE = {"runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py", "buoy.py"}   # made by readers
-PACKAGES = "agents|app|benchmarks|cli|core|domains|envs|evidence|memory|models|runtime|search|settings|tui"
+PACKAGES = "agents|app|benchmarks|cli|core|domains|envs|evidence|extensions|memory|models|runtime|search|settings|tui"
 MODULE = re.compile(rf"(?:memento\.)?((?:{PACKAGES})\.[\w.]+)")
 
 

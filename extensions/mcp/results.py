@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from ..core.errors import UsageError, no_such
-from ..core.text import one_line, printable, printable_line
-from ..memory.runs import find_run, list_runs
+from ...core.errors import UsageError, no_such
+from ...core.text import one_line, printable, printable_line
+from ...memory.runs import find_run, list_runs
 
 Result = dict[str, Any]     # what a tool returns: plain values of JSON
 UNTRUSTED: Final = "untrusted"      # the key of everything that a generated program or a language model wrote

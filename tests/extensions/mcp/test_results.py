@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.mcp_server.reading import ReadingTools
-from memento.mcp_server.results import (
+from memento.extensions.mcp.reading import ReadingTools
+from memento.extensions.mcp.results import (
     LARGEST,
     LINE,
     TEXT,
@@ -21,7 +21,7 @@ from memento.mcp_server.results import (
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
-from ..support.story import STORY
+from ...support.story import STORY
 
 TITLE = "\x1b]0;owned\x07"
 

@@ -12,7 +12,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from ..support.program import PROGRAM
+from ...support.program import PROGRAM
 
 SECONDS = 40        # that a test waits for a run, at most
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ..app.budgets import models_of
-from ..core.errors import UsageError
-from ..memory.runs import is_run
-from ..memory.tail import read_view
-from ..models.spec import ModelSpec
-from ..settings import Settings
-from ..settings.effects import paid_specs
+from ...app.budgets import models_of
+from ...core.errors import UsageError
+from ...memory.runs import is_run
+from ...memory.tail import read_view
+from ...models.spec import ModelSpec
+from ...settings import Settings
+from ...settings.effects import paid_specs
 
 KINDS: Final[Mapping[str, type[int] | type[float]]] = {"calls": int, "tokens": int, "usd": float}
 Amounts = Mapping[str, float]       # by kind

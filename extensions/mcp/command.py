@@ -5,9 +5,10 @@ from typing import Annotated, Final
 
 import typer
 
-from ..core.errors import UsageError
-from ..core.extras import require
-from . import flags
+from ...cli import flags
+from ...cli.command import CONTEXT, Command
+from ...core.errors import UsageError
+from ...core.extras import require
 
 EXAMPLE: Final = "memento mcp --runs runs"
 
@@ -25,7 +26,10 @@ Trust = Annotated[
 ]
 Skill = Annotated[bool, typer.Option("--skill", help="Print how an agent should use MEMENTO, as Markdown, and exit.")]
 
+commands = typer.Typer(rich_markup_mode=None, context_settings=CONTEXT, add_completion=False)
 
+
+@commands.command(cls=Command, epilog=f"Example: {EXAMPLE}")
 def mcp(
     runs: flags.Runs = flags.RUNS,
     allow_spending: Spend = False,
@@ -38,8 +42,8 @@ def mcp(
 ) -> None:
     """Serve coding agents over stdin and stdout, by the Model Context Protocol. Clients start this command."""
     if skill:
-        from ..mcp_server.results import read_skill
-        from .output import print_text
+        from ...cli.output import print_text
+        from .results import read_skill
 
         print_text(read_skill(), newline=False)
         return
@@ -48,10 +52,10 @@ def mcp(
     require("mcp", "memento mcp")
     if sys.stdin.isatty():
         raise UsageError("memento mcp talks to a program, not to a terminal: name it in the settings of your agent")
-    from ..mcp_server.acting import Rules
-    from ..mcp_server.server import serve
-    from ..mcp_server.spending import Bounds
-    from ..models.spec import parse_spec
+    from ...models.spec import parse_spec
+    from .acting import Rules
+    from .server import serve
+    from .spending import Bounds
 
     bounds = Bounds(
         models=tuple(map(parse_spec, models or ())),

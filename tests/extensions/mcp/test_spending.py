@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from memento.core.errors import UsageError
-from memento.mcp_server.spending import Allowance, Bounds, granted, paid_models
+from memento.extensions.mcp.spending import Allowance, Bounds, granted, paid_models
 from memento.models.spec import parse_spec, parse_specs
 from memento.settings import Settings, build_settings
 

@@ -16,11 +16,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
-from ..app.log import log_to_stderr
-from ..core.errors import MementoError, first_of, no_such
-from ..core.extras import explain
-from ..core.text import one_line
-from ..core.version import __version__
+from ...app.log import log_to_stderr
+from ...core.errors import MementoError, first_of, no_such
+from ...core.extras import explain
+from ...core.text import one_line
+from ...core.version import __version__
 from .acting import Acting, Rules
 from .reading import ReadingTools
 from .results import Result, finished

@@ -11,19 +11,19 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from ..app.hints import give_hint
-from ..app.history import outline_of
-from ..app.launching import LaunchedRun
-from ..app.trust import effects_of_run
-from ..core.errors import MementoError, UsageError
-from ..domains import is_shipped
-from ..memory.lock import is_locked
-from ..memory.runs import is_run, new_run
-from ..memory.store import RunStore, ask, end_pause
-from ..runtime.clock import SystemClock
-from ..settings import Settings, build_settings, parse_budgets, usable_cpus, with_budgets
-from ..settings.groups import EVALUATORS
-from ..settings.sources import ELSEWHERE, PREFIX
+from ...app.hints import give_hint
+from ...app.history import outline_of
+from ...app.launching import LaunchedRun
+from ...app.trust import effects_of_run
+from ...core.errors import MementoError, UsageError
+from ...domains import is_shipped
+from ...memory.lock import is_locked
+from ...memory.runs import is_run, new_run
+from ...memory.store import RunStore, ask, end_pause
+from ...runtime.clock import SystemClock
+from ...settings import Settings, build_settings, parse_budgets, usable_cpus, with_budgets
+from ...settings.groups import EVALUATORS
+from ...settings.sources import ELSEWHERE, PREFIX
 from .reading import RunName
 from .results import Result, run_named
 from .spending import Allowance, Bounds

@@ -8,24 +8,24 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from ..app.api.record import Run
-from ..app.api.reporting import UNWANTED, Pictures, load, require_page, write_page
-from ..core.errors import StoreError, UsageError
-from ..core.faults import Fault
-from ..core.methods import METHODS
-from ..core.programs.line_diff import diff_lines
-from ..core.values import Episode, Score
-from ..domains import titles
-from ..evidence.findings import ArmFinding, find, sentences
-from ..memory.lock import is_locked
-from ..memory.lookup import Evaluator, Policy, Record, VoteRecord, look_up, parents_of
-from ..memory.origin import is_written_here
-from ..memory.run_status import RunStatus, list_failures, state_of
-from ..memory.runs import DATABASE, list_runs
-from ..memory.slots import Slot
-from ..memory.store import RunStore
-from ..memory.tail import read_outline, read_view
-from ..settings.presets import PRESETS
+from ...app.api.record import Run
+from ...app.api.reporting import UNWANTED, Pictures, load, require_page, write_page
+from ...core.errors import StoreError, UsageError
+from ...core.faults import Fault
+from ...core.methods import METHODS
+from ...core.programs.line_diff import diff_lines
+from ...core.values import Episode, Score
+from ...domains import titles
+from ...evidence.findings import ArmFinding, find, sentences
+from ...memory.lock import is_locked
+from ...memory.lookup import Evaluator, Policy, Record, VoteRecord, look_up, parents_of
+from ...memory.origin import is_written_here
+from ...memory.run_status import RunStatus, list_failures, state_of
+from ...memory.runs import DATABASE, list_runs
+from ...memory.slots import Slot
+from ...memory.store import RunStore
+from ...memory.tail import read_outline, read_view
+from ...settings.presets import PRESETS
 from .results import ROWS, UNTRUSTED, Result, of_run, page, passage, require_plain, run_named, untrusted
 
 MOST_WAIT_S: Final = 50.0       # clients give up on a call after a minute

@@ -12,14 +12,14 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 from mcp.server.mcpserver.exceptions import ToolError
 from memento.cli import exit_code
-from memento.mcp_server import server
+from memento.extensions.mcp import server
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
-from ..support.language_server import KEY, serving
-from ..support.processes import members_of, start_process, wait_until_gone
-from ..support.program import PROGRAM
-from ..support.story import STORY
+from ...support.language_server import KEY, serving
+from ...support.processes import members_of, start_process, wait_until_gone
+from ...support.program import PROGRAM
+from ...support.story import STORY
 from .connected import SECONDS, connected
 
 TINY = {"domain": "hanoi-kinematic", "preset": "smoke", "workers": 1}

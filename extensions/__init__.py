@@ -1,0 +1,7 @@
+"""Extensions: parts that not everybody needs, each in a folder that nothing outside imports.
+
+The entry points in `pyproject.toml` declare what they offer; `core/extensions.py` finds it there. None imports another.
+Deleting one means deleting its folder, its entry points and its extra.
+
+- `mcp/`: `memento mcp`: a server of the Model Context Protocol, for coding agents
+"""
