@@ -29,9 +29,10 @@ class Command(TyperCommand):
         for kind, title in (("argument", "Arguments"), ("option", "Options")):
             parameters = [each for each in self.get_params(ctx) if each.param_type_name == kind]
             records = [record for each in parameters if (record := each.get_help_record(ctx)) is not None]
-            if records:
+            rows = [(with_choices(_TYPE.sub("", name), "|"), with_choices(text)) for name, text in records]
+            if rows:
                 with formatter.section(title):
-                    formatter.write_dl([(_TYPE.sub("", name), with_choices(text)) for name, text in records])
+                    formatter.write_dl(rows)
 
 
 class CommandGroup(TyperGroup):
@@ -77,9 +78,9 @@ class AllCommands(CommandGroup):
         return found
 
 
-def with_choices(text: str) -> str:
+def with_choices(text: str, between: str = ", ") -> str:
     """A help text with its `{placeholders}` replaced by names."""
-    return _PLACEHOLDER.sub(lambda found: ", ".join(BY_NAME[found[1]]()), text)
+    return _PLACEHOLDER.sub(lambda found: between.join(BY_NAME[found[1]]()), text)
 
 
 def usage_error(error: typer.TyperException) -> UsageError:
@@ -150,6 +151,14 @@ def randomisations() -> Iterable[str]:
     return PRESETS
 
 
+TAPE: Final = "tape"     # a target that is no extension
+
+
+def targets() -> Iterable[str]:
+    """What a run can be exported to."""
+    return *extensions.names(extensions.SINKS), TAPE
+
+
 def shells() -> Iterable[str]:
     """The shells that completion supports."""
     return SHELLS
@@ -157,6 +166,6 @@ def shells() -> Iterable[str]:
 
 BY_NAME: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     choices.__name__: choices
-    for choices in (tasks, methods, presets, evaluators, experiments, randomisations, shells)
+    for choices in (tasks, methods, presets, evaluators, experiments, randomisations, shells, targets)
 }
 """The choices for each `{name}` in a help text."""

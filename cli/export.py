@@ -1,30 +1,19 @@
 """`memento export`: the program of a candidate as a file, or a run for another tool."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from ..core.errors import UsageError
-from . import completion, flags
+from ..core.errors import UsageError, no_such
+from . import command, completion, flags
 
 EXAMPLE: Final = "memento export first --out elite.py"
 
 
-class Target(StrEnum):
-    """What a run can be exported to."""
-
-    PARQUET = "parquet"
-    WANDB = "wandb"
-    MLFLOW = "mlflow"
-    OTEL = "otel"
-    TAPE = "tape"
-
-
 To = Annotated[
-    Target | None,
-    typer.Option("--to", metavar="|".join(Target), show_default=False,
+    str | None,
+    typer.Option("--to", metavar="{targets}", show_default=False,
                  help="Export the run, not a program; a live run is followed until it ends."),
 ]
 Out = Annotated[
@@ -52,7 +41,9 @@ def export(
     runs: flags.Runs = flags.RUNS,
 ) -> None:
     """Write a program to a file, or export a run to other tools."""
-    if to is Target.TAPE:
+    if to is not None and to not in command.targets():
+        raise no_such("target", to, command.targets())
+    if to == command.TAPE:
         from .exporting import export_tape_of
 
         if candidate is not None or with_programs or with_prompts:
@@ -60,12 +51,11 @@ def export(
         export_tape_of(run, out, runs_dir=runs)
         return
     if to is not None:
-        from ..exports.sink import Texts
         from .exporting import export_run
 
         if candidate is not None:
             raise UsageError(f"--to exports a whole run: omit {candidate!r}, or omit --to")
-        export_run(run, to, out, runs_dir=runs, texts=Texts(programs=with_programs, prompts=with_prompts))
+        export_run(run, to, out, runs_dir=runs, programs=with_programs, prompts=with_prompts)
         return
     if with_programs or with_prompts:
         raise UsageError("--with-programs and --with-prompts have an effect with --to only: add it, or omit them")

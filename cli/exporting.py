@@ -1,14 +1,13 @@
 """The work of `memento export`: a candidate's program as a file, or the log of a run for a sink."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
 
 import typer
 
+from ..core import extensions
 from ..core.errors import UsageError
+from ..core.ports import ExportTarget
 from ..core.values import Program
-from ..exports.sink import ExportedRun, Sink, Texts, follow, source_of
 from ..memory.lock import is_locked
 from ..memory.lookup import last_elite, look_up
 from ..memory.runs import find_run
@@ -17,23 +16,21 @@ from .execution import INTERRUPTED, stop_requests
 from .output import say
 
 
-def export_run(run: str, to: str, out: str | None, *, runs_dir: Path, texts: Texts) -> None:
+def export_run(run: str, to: str, out: str | None, *, runs_dir: Path, programs: bool, prompts: bool) -> None:
     """Export a run. Raises UsageError, StoreError and MementoError; after a signal typer.Exit(130)."""
-    if texts.programs and to == "otel":
-        raise UsageError("--with-programs has no effect with --to otel: a trace has no programs; omit it")
-    if texts.prompts and to in ("wandb", "mlflow"):
-        raise UsageError(f"--with-prompts has no effect with --to {to}: use --to parquet or --to otel, or omit it")
-    source = source_of(find_run(runs_dir, run))
+    target: ExportTarget = extensions.load(extensions.SINKS, to)
+    folder = find_run(runs_dir, run)
+    name = folder.resolve().name
     with stop_requests() as stopped:
-        sink = SINKS[to](source, out, texts)
+        export = target(folder, out, programs=programs, prompts=prompts)
         complete = False
         try:
-            if is_locked(source.folder):
-                say(f"following {source.name} until it ends; Ctrl-C ends the export, not the run")
-            complete = follow(source, sink, texts=texts.prompts, stopped=stopped)
+            if is_locked(folder):
+                say(f"following {name} until it ends; Ctrl-C ends the export, not the run")
+            complete = export.follow(stopped)
         finally:
-            sink.close(complete=complete)
-    say(f"{source.name} is in {sink.place}" if complete else f"{sink.place} has a part of {source.name}: stopped")
+            export.close(complete=complete)
+    say(f"{name} is in {export.place}" if complete else f"{export.place} has a part of {name}: stopped")
     if not complete:
         say("the same command continues")
         raise typer.Exit(INTERRUPTED)
@@ -48,38 +45,6 @@ def export_tape_of(run: str, out: str | None, *, runs_dir: Path) -> None:
     folder = find_run(runs_dir, run)
     size = export_tape(folder, Path(out))
     say(f"the tape of {folder.name} is {out}, {size / 1e3:,.0f} kB; repeat it with: memento run --replay {out}")
-
-
-def _parquet(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
-    from ..exports.parquet import ParquetSink
-
-    if out is None:
-        raise UsageError("give --out DIR for the Parquet files")
-    return ParquetSink(source, Path(out), texts)
-
-
-def _wandb(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
-    from ..exports.wandb import WandbSink
-
-    return WandbSink(source, Path(out or "."), texts)
-
-
-def _mlflow(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
-    from ..exports.mlflow import MlflowSink
-
-    return MlflowSink(source, out, texts)
-
-
-def _otel(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
-    from ..exports.otel import OtelSink
-
-    return OtelSink(source, out, texts)
-
-
-SINKS: Final[Mapping[str, Callable[[ExportedRun, str | None, Texts], Sink]]] = {
-    "parquet": _parquet, "wandb": _wandb, "mlflow": _mlflow, "otel": _otel,
-}
-"""Opens the sink of each target."""
 
 
 # The work of `memento export`: writes the program of a candidate to a new file.

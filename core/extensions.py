@@ -13,7 +13,8 @@ from .errors import UsageError, no_such
 from .text import one_line
 
 COMMANDS: Final = "memento.commands"    # a typer.Typer: commands of the command line
-_WORDS: Final = {COMMANDS: "command"}
+SINKS: Final = "memento.sinks"          # a core.ports.ExportTarget: what `memento export --to` takes
+_WORDS: Final = {COMMANDS: "command", SINKS: "target of exports"}
 _MOST: Final = 300      # characters of a reason
 
 

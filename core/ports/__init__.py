@@ -8,6 +8,7 @@ determinism, exceptions, and deadlines. `tests/conformance` has one class of tes
     display      a display of a live run: the controller passes every fact to it, and calls `tick` at intervals
     domain       a task
     environment  one task in one simulator, stepped by a worker
+    exporting    an export, which hands the log of a run to another tool
     model        a model: a language model or its substitute
     narrating    a domain that tells what happened in an episode
     pool         the pool that runs generated programs
@@ -46,6 +47,7 @@ from .domain import (
     twin_for,
 )
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Naming, Observation, SimulatorFailed
+from .exporting import ExportTarget, RunExport
 from .model import THOUGHT_ONLY, UNUSABLE, Ask, Form, ImageFile, Model, Reply
 from .narrating import MAX_ROWS, Narrating, Story
 from .pool import Computing, Pool, Practice, Prober, ProbeTask, RollTask
@@ -58,10 +60,12 @@ from .store import Store
 __all__ = [
     "MAX_ROWS", "THOUGHT_ONLY", "UNUSABLE",
     "Action", "Activity", "Artist", "Ask", "Attentive", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock",
-    "Computing", "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Form", "Furnishing",
+    "Computing", "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "ExportTarget",
+    "Form", "Furnishing",
     "Generalising", "ImageFile", "Interpreted", "InvalidAction", "Invariant", "KnowingOrder", "KnownEpisode", "Model",
     "Naming", "Narrating", "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice",
-    "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting",
+    "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "RunExport", "Shelf",
+    "SimulatorFailed", "Starting",
     "Store", "Story", "Succeeding", "Twin", "Twinned", "Varying", "conditions_for", "has_success", "interpreter_of",
     "invariances_of", "shelf_of", "twin_for",
 ]

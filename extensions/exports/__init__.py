@@ -10,5 +10,6 @@ tool (`sink.Sink`) writes them, and `follow` hands it the facts.
     rows     A run as tables, one row per candidate, episode, model call and generation, and one for the run
     sink     what an export writes to, and what it may write
     spans    A run as a trace: the run, its generations, candidates, model calls and rollouts as spans
+    targets  the targets of `memento export --to`: each opens the sink of one tool
     wandb    writes the series of a run for Weights & Biases, offline unless WANDB_MODE says otherwise
 """

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ..core.errors import MementoError
-from ..core.extras import require
-from ..core.text import one_line
-from ..memory.store import Entry
+from ...core.errors import MementoError
+from ...core.extras import require
+from ...core.text import one_line
+from ...memory.store import Entry
 from .points import Series, SeriesPoint
 from .sink import ExportedRun, Texts, column, program_files, text, without_user
 

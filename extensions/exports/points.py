@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ..core.events import CandidateScored, EliteChanged, FinalMeasured, RobustMeasured, RunStarted
-from ..core.values import JSON
-from ..memory.run_status import RunStatus
-from ..memory.store import Entry
+from ...core.events import CandidateScored, EliteChanged, FinalMeasured, RobustMeasured, RunStarted
+from ...core.values import JSON
+from ...memory.run_status import RunStatus
+from ...memory.store import Entry
 from .sink import shown_settings
 
 Axis = Literal["candidate", "generation"]

@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.errors import MementoError, UsageError, os_problem
-from ..core.extras import require
-from ..core.text import one_line
-from ..memory.store import Entry
+from ...core.errors import MementoError, UsageError, os_problem
+from ...core.extras import require
+from ...core.text import one_line
+from ...memory.store import Entry
 from .points import SERIES, Series, SeriesPoint
 from .sink import ExportedRun, Texts, column, program_files
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from ..support.collector import attributes_of, open_collector
-from ..support.processes import start_process
-from ..support.program import DEADLINE_S, Call
-from .conftest import Finished
+from ...cli.conftest import Finished
+from ...support.collector import attributes_of, open_collector
+from ...support.processes import start_process
+from ...support.program import DEADLINE_S, Call
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra otel is not installed")
 
-SMALL = "import memento.exports.otel as otel; otel.BATCH = 5; from memento.cli import main; main()"
+SMALL = "import memento.extensions.exports.otel as otel; otel.BATCH = 5; from memento.cli import main; main()"
 
 
 def counted(finished: Finished, kind: str) -> int:

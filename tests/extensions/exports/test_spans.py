@@ -4,10 +4,10 @@ import json
 
 import pytest
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, ProposalMade
-from memento.exports.otel import endpoint
-from memento.exports.points import SERIES, Series
-from memento.exports.sink import ExportedRun, Texts
-from memento.exports.spans import RUN, Span, Spans, span_id
+from memento.extensions.exports.otel import endpoint
+from memento.extensions.exports.points import SERIES, Series
+from memento.extensions.exports.sink import ExportedRun, Texts
+from memento.extensions.exports.spans import RUN, Span, Spans, span_id
 from memento.memory.store import Entry
 
 from ..evidence.logs import log

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..core.events import CandidateScored, EliteChanged, EvaluatorChosen, Fact, InitialChosen
-from ..core.faults import Fault
-from ..core.metrics import aggregate
-from ..core.order_ids import episode_id, owner_of, parse
-from ..core.values import JSON, Call, Episode, Program, Score
-from ..memory.run_view import RunView, list_generations
-from ..memory.slots import Slot
-from ..memory.store import Entry
+from ...core.events import CandidateScored, EliteChanged, EvaluatorChosen, Fact, InitialChosen
+from ...core.faults import Fault
+from ...core.metrics import aggregate
+from ...core.order_ids import episode_id, owner_of, parse
+from ...core.values import JSON, Call, Episode, Program, Score
+from ...memory.run_view import RunView, list_generations
+from ...memory.slots import Slot
+from ...memory.store import Entry
 from .sink import ExportedRun, Texts, metric_numbers, shown_settings, text
 
 # The model calls of a run with their times: when each began and ended, from the facts that report it. Pure.

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ..core.errors import MementoError, UsageError, os_problem
-from ..core.extras import require
-from ..core.files import replace_file
-from ..core.version import __version__
-from ..memory.origin import state_folder
-from ..memory.store import Entry
+from ...core.errors import MementoError, UsageError, os_problem
+from ...core.extras import require
+from ...core.files import replace_file
+from ...core.version import __version__
+from ...memory.origin import state_folder
+from ...memory.store import Entry
 from .sink import ExportedRun, Texts, without_user
 from .spans import Span, Spans, span_id, trace_id
 

@@ -14,13 +14,13 @@ from memento.core.events import (
 )
 from memento.core.turns import Passage
 from memento.core.values import Call, Document, Program, Score, Usage
-from memento.exports.rows import COLUMNS, METRIC, CallFinder, Tables, extra_columns
-from memento.exports.sink import ExportedRun, Texts, column, metric_numbers, shown_settings
+from memento.extensions.exports.rows import COLUMNS, METRIC, CallFinder, Tables, extra_columns
+from memento.extensions.exports.sink import ExportedRun, Texts, column, metric_numbers, shown_settings
 from memento.memory.run_status import status_of
 from memento.memory.store import Entry
 
+from ...support.recorded_facts import episode
 from ..evidence.logs import log
-from ..support.recorded_facts import episode
 
 PLAIN = Texts()
 SALT = "0123456789abcdef0123456789abcdef"

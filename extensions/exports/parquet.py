@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.errors import MementoError, UsageError, os_problem
-from ..core.extras import require
-from ..core.files import PARTIAL, replacing
-from ..memory.store import Entry
+from ...core.errors import MementoError, UsageError, os_problem
+from ...core.extras import require
+from ...core.files import PARTIAL, replacing
+from ...memory.store import Entry
 from .rows import COLUMNS, METRIC, Row, Tables, extra_columns
 from .sink import ExportedRun, Texts
 

@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
-from ..core.errors import UsageError
-from ..core.events import EvaluatorChosen
-from ..core.text import printable
-from ..core.values import JSON, Program
-from ..memory.lock import is_locked
-from ..memory.lookup import last_elite, look_up
-from ..memory.store import Entry, RunStore
+from ...core.errors import UsageError
+from ...core.events import EvaluatorChosen
+from ...core.text import printable
+from ...core.values import JSON, Program
+from ...memory.lock import is_locked
+from ...memory.lookup import last_elite, look_up
+from ...memory.store import Entry, RunStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

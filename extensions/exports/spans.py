@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, InitialChosen, RunStarted
-from ..core.order_ids import CONFIRM, INITIAL, SEARCH, owner_of, parse
-from ..core.values import Call, CandidateState, Operator
-from ..memory.run_status import RunStatus
-from ..memory.store import Entry
+from ...core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, InitialChosen, RunStarted
+from ...core.order_ids import CONFIRM, INITIAL, SEARCH, owner_of, parse
+from ...core.values import Call, CandidateState, Operator
+from ...memory.run_status import RunStatus
+from ...memory.store import Entry
 from .rows import CallFinder, TimedCall
 from .sink import ExportedRun, Texts, text
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memento.exports.points import Series, SeriesPoint
-from memento.exports.sink import source_of
+from memento.extensions.exports.points import Series, SeriesPoint
+from memento.extensions.exports.sink import source_of
 from memento.memory.store import RunStore
 
-from ..support.program import PROGRAM
-from .conftest import Finished
+from ...cli.conftest import Finished
+from ...support.program import PROGRAM
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]     # a busy machine takes half a minute to import them
 LIMIT_S = 120
@@ -66,7 +66,8 @@ def test_mlflow_has_every_step_once_also_after_a_kill(finished: Finished, tmp_pa
     uri = f"sqlite:///{tmp_path / 'ml.db'}"
     target = ("--to", "mlflow", "--out", uri)
     kill_in_the_middle(
-        finished, tmp_path, *target, module="mlflow.tracking, memento.exports.mlflow as ours; ours.BATCH = 10",
+        finished, tmp_path, *target,
+        module="mlflow.tracking, memento.extensions.exports.mlflow as ours; ours.BATCH = 10",
         function="mlflow.tracking.MlflowClient.log_batch", at=4,
     )
     done = export(finished, tmp_path, *target, "--with-programs")

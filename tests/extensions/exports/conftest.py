@@ -1,0 +1,5 @@
+"""A finished run for all tests of exports."""
+
+from ...cli.conftest import finished
+
+__all__ = ["finished"]
