@@ -33,12 +33,12 @@ class FreshStarts(Meeting):
 
     def end_round(self, keeper: Adopts[Any], state: Any) -> Decision[Any]:
         """A start on which the elite is not perfect joins the search's episodes; without any the search may end."""
-        places = failed_starts(self)
+        plan = state.trials.plan
+        places = failed_starts(self, plan)
         if not places and self.length < self.most:
             return _try_further(keeper, state, self)
         state, elite = replace(state, meeting=None, saturated=not places), state.elite
         if places:
-            plan = state.trials.plan
             seeds = tuple(starts_stream(plan.fresh)(place) for place in places)
             state = replace(state, trials=state.trials.joined(seeds, numbers_among(plan, places)))
             elite = with_starts(self, places, state.trials.plan)
@@ -81,10 +81,14 @@ def is_saturated(elite: CandidateState) -> bool:
     return bool(elite.scores) and all(score.fitness >= 1.0 for score in elite.scores)
 
 
-def failed_starts(starts: FreshStarts) -> tuple[int, ...]:
-    """The numbers of the starts on which the elite is not perfect."""
+def failed_starts(starts: FreshStarts, plan: RolloutPlan) -> tuple[int, ...]:
+    """The starts on which the elite is not perfect, without those that are among the search's episodes already.
+
+    The elite was perfect on these; in a simulator that does not repeat itself it may fail there now.
+    """
     known = starts.records[starts.elite.program.text]
-    return tuple(place for place, score in enumerate(known.scores) if score.fitness < 1.0)
+    failed = [place for place, score in enumerate(known.scores) if score.fitness < 1.0]
+    return tuple(place for place in failed if plan.fresh.first + place not in plan.numbers)
 
 
 def numbers_among(plan: RolloutPlan, places: Sequence[int]) -> tuple[int, ...]:

@@ -166,7 +166,7 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
         PLAN, options=SearchOptions(front=True, full_memory=True, lasting_memory=True, marked_memory=True)
     )),
     "fresh starts": lambda: Sequencer(
-        replace(PLAN, search=replace(PLAN.search, fresh=FreshPlan(seed=7, starts=10)))
+        replace(PLAN, search=replace(PLAN.search, fresh=FreshPlan(seed=7, starts=10, first=2)))
     ),
 }
 
@@ -185,7 +185,6 @@ HOLDS: dict[str, set[type[Fact]]] = {
     "turns, critic and gate": {TurnTaken, ToolAnswered, Criticised, TwinTried, GateDecided},
     "tuning": {ConstantsTried, TuningEnded},
     "tuning that declines first": {ConstantsTried},
-    "tuning by older rules": {ConstantsTried, TuningEnded},
     "judges, probes and critic": {VoteCast, ProbesRecorded, Criticised, EvaluatorExamined},
     "attackers in the loop": {EvaluatorAttacked, EvaluatorHardened},
     "moving evaluator": {EvaluatorMoved, ArchiveChanged},

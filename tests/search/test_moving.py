@@ -195,7 +195,7 @@ PLAN = RunPlan(
 )
 TESTED = replace(
     PLAN, probe_seed=7, tested=True, attacks=AttackTerms(rounds=1, seed=7), options=SearchOptions(evaluator_every=2),
-    search=replace(PLAN.search, episodes=90, fresh=FreshPlan(seed=7, confirm=3, choice=8, starts=4)),
+    search=replace(PLAN.search, episodes=90, fresh=FreshPlan(seed=7, confirm=3, choice=8, starts=4, first=2)),
 )
 seeds = st.integers(0, 10**6)
 
