@@ -4,6 +4,7 @@ import random
 import re
 from textwrap import indent
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.ballots import Own, Shared, ballot, side_by_side
@@ -16,6 +17,8 @@ from memento.domains.hanoi_kinematic import DOMAIN
 from memento.models.offline.model import write_evaluator
 
 from ..support.prompt_samples import judge_order
+
+pytestmark = pytest.mark.quick
 
 LONG = "\n".join(f"    y{number} = x + {number}" for number in range(40)) + "\n    return y7"
 bodies = st.sampled_from([f"    return x + {number}" for number in range(3)] + [LONG, LONG.replace("x + 7", "x")])

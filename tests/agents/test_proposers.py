@@ -40,6 +40,8 @@ from ..support.prompt_samples import (
     propose_evaluator,
 )
 
+pytestmark = pytest.mark.quick
+
 PROMPTS = PromptFolder()
 ORDERS = (
     (Initiator, propose(Operator.INITIAL)),

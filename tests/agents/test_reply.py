@@ -29,6 +29,8 @@ from ..support.prompt_samples import (
     propose_evaluator,
 )
 
+pytestmark = pytest.mark.quick
+
 BARE = "class CartPolicy:\n    def reset(self): pass\n    def compute_action(self, obs): return [0.0]\n"
 
 USING = BARE.replace("[0.0]", "[GAIN * scaled(0.0)]")

@@ -17,6 +17,8 @@ from memento.domains import load
 from memento.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSpending, require_room
 from memento.settings import Settings, build_settings, parse_budgets, settings_in, with_budgets
 
+pytestmark = pytest.mark.quick
+
 LAB = "compatible:lab@http://127.0.0.1:9/v1#qwen3:8b"
 OTHER = "compatible:other@http://127.0.0.1:9/v1#llama"
 

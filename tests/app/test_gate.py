@@ -17,6 +17,8 @@ from ..support import ON_PATH
 from ..support.program import PROGRAM
 from .conftest import Runs
 
+pytestmark = pytest.mark.quick
+
 SETTINGS = (
     "gate=on", "gate_audit=0.3", "gate_episodes=5", "k_hc=4", "k_macro=3", "generations=2", "options.horizon=80",
 )

@@ -23,6 +23,8 @@ from ..support.nightly import first_and_nightly
 from ..support.processes import members_of, parents, wait_until_gone
 from .conftest import Runs, verdicts
 
+pytestmark = pytest.mark.quick
+
 SEARCH = ("generations=2", "k_hc=4", "k_macro=4", "k_cross=2", "n_roll=2", "hanoi-kinematic.horizon=300")
 QUICK = [
     "--preset", "smoke", "--evaluator", "reference", "--seed", "3", "--workers", "2", "--display", "none",

@@ -11,6 +11,8 @@ from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.domains import load
 
+pytestmark = pytest.mark.quick
+
 MISFITS: dict[str, Callable[[Recording], Recording]] = {
     "other names": lambda r: Recording(states={"x": np.zeros((3, 1))}, actions={"u": np.zeros((2, 1))}),
     "flat states": lambda r: Recording(

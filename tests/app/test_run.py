@@ -21,6 +21,8 @@ from memento.memory.store import RunStore
 from ..support.processes import members_of, wait_until_gone
 from .conftest import SMALL, Runs, kill, verdicts
 
+pytestmark = pytest.mark.quick
+
 MOVING = ("--set", "generations=2", "--set", "evaluator_every=1")
 ISLANDS = (
     "--set", "islands=2", "--set", "partners=front", "--set", "memory_scope=until-changed", "--set", "robust=on",

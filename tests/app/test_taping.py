@@ -24,6 +24,8 @@ from ..support.story import STORY
 from .conftest import Runs
 from .served import SHORT, call, of
 
+pytestmark = pytest.mark.quick
+
 RUN = ["run", "hanoi-kinematic", *SHORT, "--name", "one", "--set", "k_macro=2", "--evaluator", "reference"]
 SAME = ("elite", "fitness", "candidates", "model_calls", "tokens", "reference_fitness", "final_success", "hints")
 

@@ -23,6 +23,8 @@ from ..support.services import Act
 from .conftest import Runs
 from .served import SHORT, call, finish, of, start
 
+pytestmark = pytest.mark.quick
+
 RUN = [
     "run", "hanoi-kinematic", *SHORT, "--name", "one", "--evaluator", "reference", "--set", "proposer_turns=5",
     "--set", "practice_episodes=2", "--set", "n_roll=2", "--set", "notes=on",

@@ -13,6 +13,8 @@ from memento.baselines.settings import (
 )
 from memento.core.errors import UsageError
 
+pytestmark = pytest.mark.quick
+
 
 def given(**changed: object) -> BaselineArguments:
     return BaselineArguments(**{"domain": "hanoi", "steps": 1000, "seed": 3, "salt": "none", "flags": {}, **changed})

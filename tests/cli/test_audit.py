@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from memento.cli import exit_code
 
+pytestmark = pytest.mark.quick
+
 LENIENT = '''"""Pays for a hand that is high, whatever becomes of the tower."""
 
 import numpy as np

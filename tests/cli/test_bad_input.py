@@ -16,6 +16,8 @@ from memento.settings import build_settings
 
 from ..support.story import STORY
 
+pytestmark = pytest.mark.quick
+
 GOOD_POLICY = """
 class Policy:
     def reset(self):

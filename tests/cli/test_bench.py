@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import pytest
 from memento.cli import bench, exit_code
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("name", bench.BENCHMARKS)
 def test_every_benchmark_measures(name: str) -> None:

@@ -8,6 +8,8 @@ from memento.cli import exit_code
 from memento.domains.cell.cell_file import SHIPPED
 from PIL import Image
 
+pytestmark = pytest.mark.quick
+
 INTO_THE_TABLE = """
 class FrankaPolicy:
     def reset(self):

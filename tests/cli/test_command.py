@@ -4,6 +4,8 @@ import pytest
 from memento import __version__
 from memento.cli import exit_code
 
+pytestmark = pytest.mark.quick
+
 ERRORS = {
     "rnu": "unknown command 'rnu': did you mean 'run'?",
     "kitchen recrd": "unknown command 'recrd': did you mean 'record'?",

@@ -9,6 +9,8 @@ from memento.cli import exit_code
 from memento.cli.comparison_plan import Changes, plan
 from memento.core.errors import UsageError
 
+pytestmark = pytest.mark.quick
+
 NOTHING = Changes(
     domains=(), methods=(), models=(), seeds=None, preset=None, evaluator=None, initial=None, episodes=None,
     settings={},

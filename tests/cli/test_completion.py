@@ -14,6 +14,8 @@ from memento.runtime.clock import SystemClock
 
 from ..support.story import STORY
 
+pytestmark = pytest.mark.quick
+
 Call = Callable[..., "CompletedProcess[str]"]
 
 

@@ -8,6 +8,8 @@ from memento.cli import doctor_checks, exit_code
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import probing
 
+pytestmark = pytest.mark.quick
+
 LAYERS = {name: sandbox.Layer(live=True, found="tried") for name in doctor_checks.PROMISES}
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from memento.cli import exit_code
 
+pytestmark = pytest.mark.quick
+
 WITHOUT_OPTIONS = """
 from memento.domains.hanoi_kinematic import DOMAIN as KINEMATIC
 

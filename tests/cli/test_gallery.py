@@ -20,6 +20,8 @@ from memento.domains.gallery import NOMINAL, PREFIX, entry, names, policy_file
 
 from ..support.program import Call
 
+pytestmark = pytest.mark.quick
+
 REPOSITORY = Path(__file__).parents[2]
 SCRIPT = REPOSITORY / "docs" / "pictures" / "gallery.py"
 GALLERY = runpy.run_path(str(SCRIPT)) if SCRIPT.exists() else {}

@@ -9,6 +9,8 @@ import pytest
 
 from ..support.program import DEADLINE_S, PROGRAM
 
+pytestmark = pytest.mark.quick
+
 RUN = (
     "run", "gym:CartPole-v1", "--preset", "smoke", "--evaluator", "reference", "--workers", "1", "--seed", "5",
     "--set", "gym.max_episode_steps=60", "--set", "k_hc=2", "--json",

@@ -11,6 +11,8 @@ from ..support.program import PROGRAM
 from ..support.story import STORY
 from ..support.terminal import terminal
 
+pytestmark = pytest.mark.quick
+
 TITLE, CLEAR, HIDE = "\x1b]0;owned\x07", "\x1b[2J\x1b[1A", "\x1b[8m"
 IN_JSON = "\\u001b]0;owned\\u0007\\u001b[8m\\u009b2J"
 NAMES = ('"memento"', '"offline"', '"hanoi"', '"search"', '"g1/cross/0"', '"g1/macro/0"', '"eval/g0/0"', '"horizon"',

@@ -5,6 +5,8 @@ from memento.cli import exit_code
 from memento.core.methods import METHODS
 from memento.settings.model import Settings
 
+pytestmark = pytest.mark.quick
+
 
 def test_all_methods_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["methods"]) == 0

@@ -4,6 +4,8 @@ import pytest
 from memento.cli import exit_code
 from memento.models.providers import FORMS
 
+pytestmark = pytest.mark.quick
+
 
 def test_all_forms_are_listed_and_keys_are_never_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

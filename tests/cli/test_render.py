@@ -27,6 +27,8 @@ from ..support import ON_PATH
 from ..support.on_path.painter import POLICY
 from ..support.program import PROGRAM
 
+pytestmark = pytest.mark.quick
+
 Call = Callable[..., "CompletedProcess[str]"]
 OWN = {"PYTHONPATH": str(ON_PATH)}
 DRAWN = ("mine.py", "--domain", "painter:DOMAIN", "--size", "120x60")

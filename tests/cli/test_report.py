@@ -3,6 +3,8 @@
 import pytest
 from memento.cli import exit_code
 
+pytestmark = pytest.mark.quick
+
 REFUSED = {
     "report x": "nothing to write: give --out FILE.html",
     "report x --out page.txt": "--out page.txt is not a page: name it *.html",

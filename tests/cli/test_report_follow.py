@@ -11,6 +11,8 @@ from memento.cli import exit_code
 from ..support.program import PROGRAM
 from .conftest import Finished
 
+pytestmark = pytest.mark.quick
+
 DEADLINE_S = 60
 REFUSED = {
     "report x --follow --out a.html": "--follow writes no files",

@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
+
 from ..support.program import Call
 from .conftest import Finished
+
+pytestmark = pytest.mark.quick
 
 
 def test_resuming_a_finished_run_gives_its_result_again(finished: Finished, memento: Call) -> None:

@@ -9,6 +9,8 @@ import pytest
 from ..support.program import DEADLINE_S, LONG, RUN_KEYS, SMOKE, Call, Start, until
 from .conftest import Finished
 
+pytestmark = pytest.mark.quick
+
 
 def test_json_is_the_last_line_and_all_else_goes_to_stderr(finished: Finished) -> None:
     done = finished.done

@@ -13,6 +13,8 @@ from ..support.processes import start_process
 from ..support.program import DEADLINE_S, LONG, PROGRAM, Call, Start, until
 from .conftest import Finished
 
+pytestmark = pytest.mark.quick
+
 REFUSED = {
     "export x": "give --out FILE.py",
     "export x g1/hill/0 --to parquet": "omit 'g1/hill/0'",

@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
 from memento.domains import load as load_domain
 
 from ..support.program import DEADLINE_S, Call, Start
 from .conftest import Finished
+
+pytestmark = pytest.mark.quick
 
 POLICY_CLASS = f"class {load_domain('hanoi-kinematic').contract.class_name}"
 

@@ -30,6 +30,8 @@ from memento.tui import words
 
 from ..support.story import STORY
 
+pytestmark = pytest.mark.quick
+
 GOLDEN = Path(__file__).parent / "golden" / "show.txt"
 VOTE_CALL = Call(model="lab:m", prompt=Document("asked\x1b[31m"), reply=Document("answered"))
 FACTS: tuple[Fact, ...] = tuple(

@@ -8,6 +8,8 @@ import pytest
 
 from ..support.processes import start_process
 
+pytestmark = pytest.mark.quick
+
 DEADLINE_S = 150
 PROGRAM = """
 import asyncio, signal, sys

@@ -10,6 +10,8 @@ import pytest
 from ..support.program import PROGRAM, SMOKE
 from .conftest import Finished
 
+pytestmark = pytest.mark.quick
+
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
 

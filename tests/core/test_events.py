@@ -27,6 +27,8 @@ from memento.memory.codec import encode
 
 from ..support.strategies import FACT_CLASSES, PATIENT, instances, of
 
+pytestmark = pytest.mark.quick
+
 each_class = pytest.mark.parametrize("cls", FACT_CLASSES, ids=lambda cls: cls.__name__)
 
 

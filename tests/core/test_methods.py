@@ -16,6 +16,8 @@ from memento.core.methods import (
 )
 from memento.core.values import Operator
 
+pytestmark = pytest.mark.quick
+
 SETTINGS = {"k": 7, "k_hc": 3, "k_macro": 2, "k_cross": 1, "generations": 4}
 
 

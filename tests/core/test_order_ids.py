@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from memento.core import order_ids
 from memento.core.order_ids import OrderId, is_ahead, owner_of, parse, slot_of, split
 
+pytestmark = pytest.mark.quick
+
 numbers = st.integers(0, 10**6)
 owners = st.one_of(
     st.builds(order_ids.initial, numbers),

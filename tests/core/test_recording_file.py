@@ -21,6 +21,8 @@ from ..support.memory_use import refusal_of
 from ..support.processes import start_process
 from ..support.strategies import PATIENT, any_text, json_values
 
+pytestmark = pytest.mark.quick
+
 NAMES = st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), min_size=1, max_size=8)
 DTYPES = st.sampled_from([np.dtype(name) for name in ("f8", "f4", "i8", "u1", "?", "U5")])
 ARRAYS = hnp.arrays(DTYPES, hnp.array_shapes(max_dims=3, max_side=4))

@@ -1,8 +1,11 @@
 """Seeds: the same names give the same draw everywhere, and nobody can guess those of a salted run."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.seeds import UNSALTED, derive_seed, salted_seed
+
+pytestmark = pytest.mark.quick
 
 seeds = st.integers(0, 2**63 - 1)
 salts = st.text("0123456789abcdef", min_size=32, max_size=32)

@@ -7,6 +7,8 @@ from memento import domains
 from memento.core.errors import UsageError
 from memento.core.provenance import GIVEN
 
+pytestmark = pytest.mark.quick
+
 
 def test_names_have_import_strings_that_load() -> None:
     for name in domains.names():

@@ -1,8 +1,12 @@
 """The small domains of the tests of pool and commands fulfil the contracts of the ports."""
 
+import pytest
+
 from ..conformance.domain import DomainContract
 from ..conformance.environment import EnvironmentContract
 from ..conformance.renderer import RendererContract
+
+pytestmark = pytest.mark.quick
 
 SMALL = "memento.tests.support.on_path"      # whatever the checkout's folder is called
 

@@ -13,6 +13,8 @@ from memento.evidence.page import PageOrigin, Picture, render, shown_runs
 from ..support.memory_use import refusal_of
 from .logs import comparison, hostile_log, record
 
+pytestmark = pytest.mark.quick
+
 FRAME = PageOrigin(made="2026-11-21 03:00 UTC", version="0.1.0")
 
 

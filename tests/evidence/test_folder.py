@@ -9,6 +9,8 @@ from memento.evidence.plan import list_jobs
 
 from .logs import comparison
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("name", shipped())
 def test_a_plan_is_read_back_as_it_was(tmp_path, name):

@@ -18,6 +18,8 @@ from memento.evidence.statistics import (
     variance_split,
 )
 
+pytestmark = pytest.mark.quick
+
 shares = st.floats(0, 1).map(lambda value: round(value, 3))
 
 # Fleiss (1971): 10 subjects, 14 raters, 5 categories; kappa = 0.210.

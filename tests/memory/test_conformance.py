@@ -4,6 +4,8 @@ from memento.memory.store import RunStore
 from ..conformance.store import LogContract, StoppedClock
 from ..support.volatile_store import VolatileStore
 
+pytestmark = pytest.mark.quick
+
 
 class TestRunStore(LogContract):
     @pytest.fixture

@@ -47,6 +47,8 @@ from ..support.keeper_world import World, play
 from ..support.strategies import PATIENT
 from ..support.strategies import facts as any_fact
 
+pytestmark = pytest.mark.quick
+
 PLAN = RunPlan(
     method=KEEPERS["memento"],
     slots=GenerationBudget(generations=3, hill_climb=3, macro=3, crossover=2),

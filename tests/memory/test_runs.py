@@ -9,6 +9,8 @@ from memento.memory.store import RunStore
 
 from ..conformance.store import StoppedClock
 
+pytestmark = pytest.mark.quick
+
 AT = 1_795_219_440.0  # 2026-11-21 00:04 UTC
 
 

@@ -15,6 +15,8 @@ from memento.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSp
 
 from .asking import JumpingClock, ask
 
+pytestmark = pytest.mark.quick
+
 
 class Answering:
     """A model with given usage that can be made to fail."""

@@ -15,6 +15,8 @@ from memento.models.call_limits import CallLimits
 from ..conformance.model import ModelContract
 from .asking import ask
 
+pytestmark = pytest.mark.quick
+
 LAST_QUESTION = "grep -o 'question [0-9]*' | tail -n 1"
 SECRET = "sk-planted-5e2f0c-do-not-print"
 

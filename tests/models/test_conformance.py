@@ -14,6 +14,8 @@ from ..conformance.model import ModelContract
 from ..support.services import Act, serving
 from .asking import DIALECT, KINDS, LIMITS, ask, client
 
+pytestmark = pytest.mark.quick
+
 REPEAT = Act(repeat=r"question \d+")
 DOWN = Act(status=400, error={"error": {"message": "no such model"}})
 SILENT = Act(ending="hang")

@@ -11,6 +11,8 @@ from memento.models.failures import Failure, wait_s
 
 from .asking import JumpingClock
 
+pytestmark = pytest.mark.quick
+
 BUSY = Failure(problem="is overloaded", retry=True, overloaded=True)
 LIMITS = CallLimits()
 

@@ -14,6 +14,8 @@ from memento.models.redaction import quotable, without_keys
 from ..support.services import Act, serving
 from .asking import DIALECT, KEY, KINDS, ask, client
 
+pytestmark = pytest.mark.quick
+
 
 def everything(error: BaseException) -> str:
     """Everything that could be printed of an exception: the texts, the causes, the locals of MEMENTO's frames."""

@@ -10,6 +10,8 @@ from memento.models import close_model, make_model, open_model
 from ..support.services import serving
 from .asking import KEY
 
+pytestmark = pytest.mark.quick
+
 
 async def refusal(text: str) -> str:
     model = make_model(text, environ={"OPENAI_API_KEY": KEY, "LAB_API_KEY": KEY})

@@ -14,6 +14,8 @@ import pytest
 
 from ..support.processes import start_process
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[2]
 
 UV = """#!/bin/sh
@@ -56,16 +58,16 @@ class Checkout:
         uv.chmod(0o755)
 
     def start(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
-              path: str | None = None) -> "subprocess.Popen[str]":
-        environment = {"PATH": path or f"{self.tools}:/usr/bin:/bin", "HOME": str(self.home)}
+              path: str | None = None, **variables: str) -> "subprocess.Popen[str]":
+        environment = {"PATH": path or f"{self.tools}:/usr/bin:/bin", "HOME": str(self.home)} | variables
         return start_process(
             [program or self.root / "memento", *arguments], cwd=cwd or self.home, env=environment,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
 
     def call(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
-             path: str | None = None) -> tuple[int, str, str]:
-        process = self.start(*arguments, program=program, cwd=cwd, path=path)
+             path: str | None = None, **variables: str) -> tuple[int, str, str]:
+        process = self.start(*arguments, program=program, cwd=cwd, path=path, **variables)
         out, errors = process.communicate(timeout=150)
         return process.returncode, out, errors
 
@@ -167,28 +169,45 @@ def test_arguments_of_test_go_to_pytest(checkout: Checkout) -> None:
     assert checkout.call("test", "-k", "a or b")[1] == "pytest got -k a or b\n"
 
 
-def test_without_arguments_all_checks_and_the_fast_tests_are_run(checkout: Checkout) -> None:
-    status, out, errors = checkout.call("test")
-    assert (status, out) == (0, "pytest got -n 3 --dist worksteal -m not slow --progress\n"), errors
-    assert "ruff got check ." in errors and "lint-imports got" in errors
-    assert "mypy" not in errors, "only what is wrong with the types is shown"
+PYTEST = "pytest got -n 3 --dist worksteal --progress"
+CHECKS = {"ruff": "lint", "lint-imports": "contracts", "mypy": "types", "pytest": "tests"}
 
 
-@pytest.mark.parametrize(("tool", "what"), [
-    ("ruff", "lint"), ("lint-imports", "contracts"), ("mypy", "types"), ("pytest", "tests"),
+@pytest.mark.parametrize(("arguments", "out", "checks"), [
+    (["test"], f"{PYTEST} --quick\n", {"lint", "contracts", "tests"}),
+    (["test", "--rest", "-x"], f"{PYTEST} --rest -x\n", {"types", "tests"}),
+    (["test", "--all"], f"{PYTEST}\n", {"lint", "contracts", "types", "tests"}),
 ])
-def test_each_check_can_fail_and_the_others_are_made_all_the_same(checkout: Checkout, tool: str, what: str) -> None:
+def test_each_check_can_fail_and_the_others_are_made_all_the_same(
+    checkout: Checkout, arguments: list[str], out: str, checks: set[str]
+) -> None:
+    assert checkout.call(*arguments)[:2] == (0, out)
+    for tool, check in CHECKS.items():
+        failing = checkout.root / f"{tool}-fails"
+        failing.touch()
+        status, printed, errors = checkout.call(*arguments)
+        assert (status, printed) == (int(check in checks), out)
+        if check in checks:
+            assert errors.splitlines()[-1] == f"memento: FAILED: {check}"
+            assert {each for each in CHECKS if f"{each} got" in errors} == {tool} - {"pytest"}
+        failing.unlink()
+
+
+def test_what_acts_before_the_first_line_of_a_test_is_cleared(checkout: Checkout) -> None:
+    """tests/conftest.py clears the rest."""
     checkout.call("x")
-    (checkout.root / f"{tool}-fails").touch()
-    status, out, errors = checkout.call("test")
-    assert status == 1 and out.startswith("pytest got")
-    assert errors.splitlines()[-1] == f"memento: FAILED: {what}"
-    assert ("mypy got -p memento" in errors) == (tool == "mypy")
-
-
-def test_the_slow_tests_are_the_rest_and_all_are_all(checkout: Checkout) -> None:
-    assert checkout.call("test", "--rest", "-x")[1] == "pytest got -n 3 --dist worksteal -m slow --progress -x\n"
-    assert checkout.call("test", "--all")[1] == "pytest got -n 3 --dist worksteal -m  --progress\n"
+    (checkout.root / ".venv" / "bin" / "pytest").write_text("#!/bin/sh\nenv\numask\n")
+    hostile = {"PYTHONPATH": "/x", "PYTHONWARNINGS": "error", "PYTEST_ADDOPTS": "--nope", "COLUMNS": "7", "LANG": "C"}
+    hostile |= {"MYPYPATH": "/x", "RUFF_CONFIG": "/x", "LC_NUMERIC": "de_DE.UTF-8"}
+    before = os.umask(0o077)
+    try:
+        status, out, errors = checkout.call("test", **hostile)
+    finally:
+        os.umask(before)
+    assert status == 0, errors
+    lines = out.split()
+    assert not {line.partition("=")[0] for line in lines} & hostile.keys()
+    assert "LC_ALL=C.UTF-8" in lines and lines[-1] == "0022"
 
 
 def test_without_a_fitting_python_it_says_so(checkout: Checkout, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from packaging.requirements import Requirement
 
 from ..support.installed import ROOT, build, install, tracked
 
+pytestmark = pytest.mark.quick
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 

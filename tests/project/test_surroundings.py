@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from memento.cli import exit_code
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).relative_to(ROOT)
 

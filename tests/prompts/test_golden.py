@@ -61,6 +61,8 @@ from ..support.prompt_samples import (
     propose_evaluator,
 )
 
+pytestmark = pytest.mark.quick
+
 AMBIGUOUS_PATCH = "Summary: gain up\n```python\n# patch\nGAIN = 1.2\n```\n"
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -36,6 +36,8 @@ from memento.search.sequencer import RunPlan, Sequencer
 
 from ..support.keeper_world import World
 
+pytestmark = pytest.mark.quick
+
 TURNS, PRACTICE, SEEDS = 4, 2, (71, 72)
 SEARCH_SEEDS, FINAL_SEEDS = (1, 2), (9,)
 PLAN = RunPlan(

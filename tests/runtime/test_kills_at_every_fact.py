@@ -73,6 +73,8 @@ from ..support.keeper_world import Differing, Sound, Succeeding, World
 from ..support.supervised import Doer, Log
 from ..support.volatile_store import round_trip
 
+pytestmark = pytest.mark.quick
+
 ORDERS = (
     Propose, ProposeEvaluator, ProposeAttack, AttackEvaluator, Judge, Roll, ScoreEpisode, Examine, RecordProbes,
     TryConstants, TryProgram, LookCloser, Compute, Criticise, TryOnTwin,

@@ -17,6 +17,8 @@ from memento.runtime import status_server as status
 from memento.runtime.servers import require_free
 from memento.runtime.status_server import FactLine, StatusServer, StatusSource, open_status, prometheus
 
+pytestmark = pytest.mark.quick
+
 
 class Log:
     """The facts so far; the server gets each fact after it is stored, as in a run."""

@@ -36,6 +36,8 @@ from memento.search.sequencer import RunPlan, Sequencer
 from ..support.keeper_world import World
 from ..support.supervised import Doer, Log
 
+pytestmark = pytest.mark.quick
+
 PLAN = RunPlan(
     method=KEEPERS["memento"],
     slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),

@@ -26,6 +26,8 @@ from memento.search.revolve import (
     without_best,
 )
 
+pytestmark = pytest.mark.quick
+
 FAULT = Fault(kind=FaultKind.NOT_PYTHON, message="does not parse")
 fitnesses = st.sampled_from([0.0, 0.1, 0.25, 0.25, 0.5, 0.9, 1.0])
 

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import (
@@ -28,6 +29,8 @@ from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 
 from ..support.keeper_world import World, play
+
+pytestmark = pytest.mark.quick
 
 PLAN = RolloutPlan(split="search", seeds=(11, 12), evaluator=Program("E*"))
 

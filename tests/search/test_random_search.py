@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import (
@@ -23,6 +24,8 @@ from memento.search.random_search import RandomKeeper
 from memento.search.rollout_plan import RolloutPlan
 
 from ..support.keeper_world import World, play
+
+pytestmark = pytest.mark.quick
 
 P0 = CandidateState(
     id="init/0", program=Program("p0"), operator=Operator.INITIAL, generation=0, slot=0, fitness=0.25

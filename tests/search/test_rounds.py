@@ -29,6 +29,8 @@ from memento.search.rollout_plan import RolloutPlan
 
 from ..support.keeper_world import World, play
 
+pytestmark = pytest.mark.quick
+
 seeds = st.integers(0, 10**6)
 P0 = CandidateState(
     id="init/0", program=Program("p0"), operator=Operator.INITIAL, generation=0, slot=0, fitness=0.25

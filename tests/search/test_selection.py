@@ -25,6 +25,8 @@ from memento.search.trials import Trials
 from ..support.keeper_world import Repeating, play
 from ..support.searches import PLAN, initial, make, seeds
 
+pytestmark = pytest.mark.quick
+
 WALK = Program("GAIN = 0.4\nLOW = -1.0\n\n\ndef go(x):\n    return GAIN * x\n")
 TUNED = Program("GAIN = -0.7\nLOW = 1\n\n\ndef go(x):\n    # the same\n    return GAIN * x\n")
 OTHER = Program("def go(x):\n    return 1 if x > 0 else 2\n")

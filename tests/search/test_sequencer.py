@@ -42,6 +42,8 @@ from memento.search.stages import score_baseline
 
 from ..support.keeper_world import World, play
 
+pytestmark = pytest.mark.quick
+
 PLAN = RunPlan(
     method=KEEPERS["memento"],
     slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),

@@ -6,6 +6,8 @@ import pytest
 from memento.core.errors import UsageError
 from memento.settings.evaluate import EvaluateSettings, build_evaluate_settings
 
+pytestmark = pytest.mark.quick
+
 
 def settings(domain: str, limit: str | float | None) -> EvaluateSettings:
     return build_evaluate_settings(

@@ -19,6 +19,8 @@ from memento.settings.groups import ROLES
 from memento.settings.model import TABLES
 from memento.settings.presets import PRESETS
 
+pytestmark = pytest.mark.quick
+
 
 def toy_options(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
     values: dict[str, JSON] = {"horizon": {"smoke": 10, "quick": 100, "paper": 1000}[preset], "wind": "none"}

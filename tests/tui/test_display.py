@@ -29,6 +29,8 @@ from memento.tui.words import isolation
 
 from ..support.story import CALL, PROGRAM, SETTINGS, STORY, candidate
 
+pytestmark = pytest.mark.quick
+
 GOLDEN = Path(__file__).parent / "golden" / "plain-lines.txt"
 
 

@@ -33,6 +33,8 @@ from rich.console import Console
 
 from ..support.story import CALL, CLIMB_1, CLIMB_2, MACRO, PROGRAM, STORY
 
+pytestmark = pytest.mark.quick
+
 GOLDEN = Path(__file__).parent / "golden"
 ENOUGH_S = 20.0
 

@@ -17,6 +17,8 @@ from memento.memory.store import RunStore
 
 from ...support.processes import start_process
 
+pytestmark = pytest.mark.quick
+
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "python-api.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
 IDLE = "class FrankaPolicy:\n    def reset(self): ...\n    def compute_action(self, obs): return [0.0] * 7\n"

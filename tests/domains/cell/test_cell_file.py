@@ -11,6 +11,8 @@ from memento.memory.run_status import RunStatus
 from memento.tui.lines import _is_ungraded
 from memento.tui.words import ROBOT_CELL, domain_words
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_shipped_file_is_complete() -> None:
     cell = read_cell(SHIPPED / "twin.toml")

@@ -11,6 +11,8 @@ from memento.domains.cell.cell_file import ExecutionPart, LimitsPart
 from memento.domains.cell.guard import Guarded, Stop
 from memento.domains.cell.ports import ArmState, Waypoint
 
+pytestmark = pytest.mark.quick
+
 PERIOD_S = 0.05
 LIMITS = LimitsPart()
 LOW, HIGH = np.array(LIMITS.low_m), np.array(LIMITS.high_m)

@@ -14,6 +14,8 @@ from memento.domains.hanoi.randomisation import PRESETS
 
 from .conftest import Twin
 
+pytestmark = pytest.mark.quick
+
 DYNAMICS = (
     "sliding_friction_scale", "torsional_friction", "rolling_friction", "cube_mass_scale", "joint_damping_scale",
     "actuator_gain_scale",

@@ -9,6 +9,8 @@ from memento.core.ports import Action, Environment
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
 
+pytestmark = pytest.mark.quick
+
 TOY = "gym:memento.tests.support.toy_environments"
 
 

@@ -12,6 +12,8 @@ from memento.domains import load
 
 from ...conformance.renderer import RendererContract
 
+pytestmark = pytest.mark.quick
+
 TOY = "gym:memento.tests.support.toy_environments"
 
 

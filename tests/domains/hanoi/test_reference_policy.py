@@ -17,6 +17,8 @@ from memento.runtime.rollouts.pool import ProcessPool
 from ...reference_policies import hanoi as reference
 from ...reference_policies import policy_file, policy_program
 
+pytestmark = pytest.mark.quick
+
 FILE, POLICY = policy_file("hanoi"), policy_program("hanoi")
 SEED = 7_000_001
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from memento.domains.hanoi import task
 from memento.domains.hanoi.referee import Referee
 
+pytestmark = pytest.mark.quick
+
 UPRIGHT = np.tile([1.0, 0.0, 0.0, 0.0], (3, 1))
 ORIGINS = np.array([[x, y, task.CONTAINER_Z_M] for x, y in task.CONTAINER_XY_M])
 SMALL_M = st.floats(-0.06, 0.06)

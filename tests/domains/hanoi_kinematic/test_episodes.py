@@ -10,6 +10,8 @@ from memento.domains.hanoi_kinematic.hand import CONTROL_PERIOD_S
 from ...support.rollouts import fields, kinematic, play, same, solve
 from .driving import HALF, SMALL, carry, drive, pick, restless, started
 
+pytestmark = pytest.mark.quick
+
 # Solvable and reproducible
 
 

@@ -1,9 +1,13 @@
 """The kitchens, generated and recorded, fulfil the contracts of the ports."""
 
+import pytest
+
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
 from ...conformance.renderer import RendererContract
 from .kitchens import RECORDINGS, needs_recordings
+
+pytestmark = pytest.mark.quick
 
 WAY = ("move_ahead", "rotate_left", "look_down", "pickup_object", "rotate_right", "open_object")
 

@@ -16,6 +16,8 @@ from memento.memory.store import RunStore
 from ...reference_policies import policy_file
 from .kitchens import RECORDINGS, needs_recordings
 
+pytestmark = pytest.mark.quick
+
 POLICY = policy_file("kitchen")
 
 

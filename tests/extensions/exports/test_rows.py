@@ -22,6 +22,8 @@ from memento.memory.store import Entry
 from ...support.recorded_facts import episode
 from ..evidence.logs import log
 
+pytestmark = pytest.mark.quick
+
 PLAIN = Texts()
 SALT = "0123456789abcdef0123456789abcdef"
 

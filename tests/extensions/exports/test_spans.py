@@ -12,6 +12,8 @@ from memento.memory.store import Entry
 
 from ..evidence.logs import log
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def entries() -> list[Entry]:

@@ -23,6 +23,8 @@ from memento.runtime.clock import SystemClock
 
 from ...support.story import STORY
 
+pytestmark = pytest.mark.quick
+
 TITLE = "\x1b]0;owned\x07"
 
 

@@ -22,6 +22,8 @@ from ...support.program import PROGRAM
 from ...support.story import STORY
 from .connected import SECONDS, connected
 
+pytestmark = pytest.mark.quick
+
 TINY = {"domain": "hanoi-kinematic", "preset": "smoke", "workers": 1}
 
 

@@ -9,6 +9,8 @@ from memento.models.offline import OfflineModel
 from ...conformance.model import ModelContract
 from .orders import SHELF, candidate, proposal
 
+pytestmark = pytest.mark.quick
+
 
 class TestOfflineModel(ModelContract):
     @pytest.fixture

@@ -18,6 +18,8 @@ from memento.models.offline.source import Edit, ParsedProgram
 
 from .orders import SHELF, answer, program_of, roll, run_class, summary_of
 
+pytestmark = pytest.mark.quick
+
 # Alternatives by a part of their text: the initial program, one that lifts and misses, one that places cubes.
 LIFTS = {"fingers": "Half strength", "find_holes": "world's y axis", "place_z": "A fixed height"}
 PLACES = {"fingers": "Half strength", "grasp_z": "worked out", "observe": "Average each"}

@@ -15,6 +15,8 @@ from memento.models.offline.edits import Workshop
 
 from .orders import SHELF, answer, candidate, program_of, proposal, rejection, summary_of
 
+pytestmark = pytest.mark.quick
+
 P0 = SHELF.initial.text
 CHANGING = (Operator.HILL_CLIMB, Operator.MACRO, Operator.CROSSOVER)
 

@@ -1,5 +1,6 @@
 """Which node does which order, and that an order has one answer whatever becomes of its nodes."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.values import Program
@@ -8,6 +9,8 @@ from memento.runtime.cluster.dispatch import MOST_LOSSES, Dispatcher, NodeJob
 from memento.runtime.cluster.link import gateway_environment
 from memento.runtime.cluster.node import Recordings
 from memento.runtime.cluster.wire import pack_call, unpack_call
+
+pytestmark = pytest.mark.quick
 
 
 def two_nodes() -> Dispatcher:

@@ -17,6 +17,8 @@ from memento.runtime.rollouts.pool import ProcessPool, WorkerActivity
 from ...conformance.pool import ENDLESS, HALF, RANDOM, task, timeless
 from ...support import hostile
 
+pytestmark = pytest.mark.quick
+
 Pools = Callable[..., ProcessPool]
 LIMIT_S = 30.0
 

@@ -6,6 +6,8 @@ import pytest
 
 from ...conformance.pool import OpenPool, PoolContract
 
+pytestmark = pytest.mark.quick
+
 
 class TestProcessPool(PoolContract):
     @pytest.fixture

@@ -15,6 +15,8 @@ from memento.runtime.rollouts.evaluator_calls import KEPT_BYTES, cuts, parse_res
 
 from ...support import hostile
 
+pytestmark = pytest.mark.quick
+
 
 def evaluator(body: str, head: str = "") -> Program:
     lines = "\n".join("        " + line for line in body.splitlines())

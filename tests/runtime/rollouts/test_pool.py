@@ -26,6 +26,8 @@ from ...support import ON_PATH, hostile
 from ...support.leftovers import descriptors, processes_of
 from ...support.processes import members_of
 
+pytestmark = pytest.mark.quick
+
 
 def workers_of(controller):
     return [pid for pid, command in processes_of(controller).items() if "memento.runtime.rollouts.worker" in command]

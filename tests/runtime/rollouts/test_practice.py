@@ -16,6 +16,8 @@ from memento.runtime.rollouts.pool import ProcessPool
 from ...conformance.pool import task
 from ...support import hostile
 
+pytestmark = pytest.mark.quick
+
 MakePool = Callable[..., ProcessPool]
 SAYS = "self.n = getattr(self, 'n', 0) + 1\nself.report = {'calls': self.n}\nprint('call', self.n)\n"
 HANGS = hostile.policy(

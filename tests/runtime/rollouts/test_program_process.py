@@ -1,5 +1,6 @@
 """The contents of a program process: no secrets, bounded resources, nothing of the project; layers as data."""
 
+import pytest
 from memento.core.ports import RollTask
 from memento.core.values import Program
 from memento.runtime.rollouts import sandbox
@@ -7,6 +8,8 @@ from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.program_process import ProgramLauncher
 
 from ...support import hostile
+
+pytestmark = pytest.mark.quick
 
 LOOK_AROUND = Program("""
 import os, resource, sys

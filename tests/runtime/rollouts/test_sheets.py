@@ -19,6 +19,8 @@ from PIL import Image
 
 from ...support.on_path.painter import PROGRAM
 
+pytestmark = pytest.mark.quick
+
 LEAPS = Program("""
 class Policy:
     def reset(self):

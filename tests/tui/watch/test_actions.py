@@ -18,6 +18,8 @@ from .conftest import LiveRun
 from .recording import SetClock, begin
 from .watching import Recorded, press, settled, text_of, the, until, watching
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.slow
 async def test_the_screens_are_reached_by_key_and_by_mouse(done: Path) -> None:

@@ -25,6 +25,8 @@ from .conftest import LiveRun
 from .recording import BEGAN, SetClock, begin
 from .watching import text_of, the, until, watching
 
+pytestmark = pytest.mark.quick
+
 
 def everything(follower: Follower, limit: int = 7) -> tuple[RunView, bool]:
     view, fresh = RunView(), False

@@ -10,6 +10,7 @@ from .arena import require_expected
 from .attacks import ATTACKS
 
 pytestmark = [
+    pytest.mark.quick,
     pytest.mark.skipif(
         (sys.platform, platform.machine()) != ("linux", "x86_64"),
         reason="not isolated here: the filter is written for Linux on x86-64",

@@ -21,6 +21,8 @@ from memento.runtime.rollouts.sandbox import landlock, probing, seccomp
 from memento.tui.lines import isolation as told
 from memento.tui.words import GUARDS
 
+pytestmark = pytest.mark.quick
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the layers are Linux's")
 x86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filter is written for x86-64")
 

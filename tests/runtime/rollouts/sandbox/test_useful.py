@@ -10,6 +10,8 @@ from memento.core.values import Program
 from ....support import ON_PATH
 from .arena import GOOD, LIMITS, pool, task
 
+pytestmark = pytest.mark.quick
+
 HONEST = {
     "linear algebra": "m = np.eye(3) + 0.1\nreturn np.allclose(m @ np.linalg.solve(m, np.ones(3)), 1)",
     "large products": "return (np.ones((300, 300)) @ np.ones((300, 300))).sum() == 300**3",
