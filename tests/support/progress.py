@@ -44,7 +44,7 @@ class Progress:
             self._failed += 1
             self._show(f"FAILED {report.nodeid}\n")
         now_s = time.monotonic()
-        if now_s - self._shown_s >= (ON_TERMINAL_EVERY_S if self._on_terminal else ELSEWHERE_EVERY_S):
+        if self._done and now_s - self._shown_s >= (ON_TERMINAL_EVERY_S if self._on_terminal else ELSEWHERE_EVERY_S):
             self._shown_s = now_s
             self._show(self._line(now_s - self._began_s) + ("" if self._on_terminal else "\n"))
 
