@@ -9,9 +9,10 @@ from ...core.values import Brief, TaskKind
 from .description import Description
 from .documentation import MOST_CHARS, Table, elements, fitted, folded, shortened
 from .names import parse_id, suite_of
-from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
+from .options import BY_RETURN, NONE, Settings
 from .perturbing import NOMINAL, sentence
 from .spaces import MASK, TEXT, ActionReader, Leaf, has_text
+from .success import COMPLETIONS, REMAINING
 from .trace import recorded_fields
 
 MOST_BOUNDS: Final = 64         # numbers of a field whose bounds are listed one by one
@@ -36,10 +37,10 @@ def brief(settings: Settings) -> Brief:
 def _task(settings: Settings) -> str:
     known = settings.description
     made = ", ".join(f"{name} = {value!r}" for name, value in known.kwargs.items())
-    head = (
-        f"Write a policy for the Gymnasium environment `{known.id}`{f' (made with {made})' if made else ''}. The "
-        "return of an episode is the sum of its rewards; the policy should make it as large as possible."
-    )
+    aim = ("The policy should succeed in as many episodes as possible, and early; without success the return of an "
+           "episode, the sum of its rewards, says how near it came." if settings.ranks_success else
+           "The return of an episode is the sum of its rewards; the policy should make it as large as possible.")
+    head = f"Write a policy for the Gymnasium environment `{known.id}`{f' (made with {made})' if made else ''}. {aim}"
     body = [] if settings.task is not None and not settings.extends else [_documentation(known)]
     room = MOST_BRIEF - sum(map(len, (*body, settings.task or "", known.arguments, _policy(settings))))
     parts = [*body, settings.task or "", known.arguments, shortened(known.model, max(LEAST_MODEL, room))]
@@ -86,10 +87,13 @@ def _episode(settings: Settings) -> str:
         f"- The environment refuses some actions in some states: random ones were answered with {known.raises}. "
         "An action that it refuses ends the episode as a fault."
     ] if known.raises else []
+    cut = (f" In random episodes it truncated after {known.truncated_after} steps, never earlier or later."
+           if known.truncated_after not in (None, known.horizon) else "")
     lines = [
         f"- An episode has at most {known.horizon} steps, then it ends by \"horizon\". It ends earlier by "
-        f"\"terminated\" or \"truncated\" where the environment says so.{lasts}",
+        f"\"terminated\" or \"truncated\" where the environment says so.{cut}{lasts}",
         f"- Success: {_success(settings)}{_seen(settings)}",
+        *_rewards(settings),
         *(["- An action after which the reward or the observation is no number is a fault: the episode's fitness is 0."]
           if settings.divergence_is_fault else []),
         f"- A policy of random actions has a mean return of {known.random_mean:.4g} (standard deviation "
@@ -99,10 +103,28 @@ def _episode(settings: Settings) -> str:
     return "\n".join(["### Episodes", "", *lines])
 
 
+def _rewards(settings: Settings) -> list[str]:
+    """How rewards and success go together, where the environment reports success and it was looked at."""
+    shape, missing = settings.description.shape, settings.description.only_at_reset
+    lines = []
+    if shape is not None and settings.success not in (NONE, BY_RETURN):
+        counts = ("Success counts first here." if settings.ranks_success else "The return alone counts here.")
+        lines.append(f"- Rewards: {shape.words}{f' {shape.conflict} {counts}' if shape.conflict else ''}")
+    if missing:
+        lines.append("- In the `info` of the environment's `reset` alone, so that no policy sees it: "
+                     f"{', '.join(missing)}.")
+    return lines
+
+
 def _reference(settings: Settings) -> str:
     """What f_e is under the reference evaluator."""
+    guess = " (a guess: nothing names a good return)" if settings.high_is_guess else ""
+    if settings.ranks_success:
+        return (f"f_e is 1 - 0.05 (t - 1) / {settings.description.horizon} for an episode that succeeds from step t on."
+                f" Without success it is below 0.5 and grows with the return R: it is 0.125 at R = {settings.low:.4g} "
+                f"and 0.375 at R = {settings.high:.4g}{guess}.")
     return (f"f_e grows with the return R of the episode: it is 0.25 at R = {settings.low:.4g} and 0.75 at "
-            f"R = {settings.high:.4g}, and it has no upper limit of R.")
+            f"R = {settings.high:.4g}{guess}, and it has no upper limit of R.")
 
 
 def _kind(settings: Settings) -> TaskKind:
@@ -138,7 +160,8 @@ def _seen(settings: Settings) -> str:
     """Whether the search can see what the environment reports of success."""
     if settings.success in (NONE, BY_RETURN):
         return ""
-    return " Recordings hold it." if settings.shows_success else " No recording holds it."
+    held = settings.shows_success or settings.ranks_success
+    return " Recordings hold it." if held else " No recording holds it."
 
 
 def _policy(settings: Settings) -> str:
@@ -174,9 +197,11 @@ def _field(leaf: Leaf, settings: Settings, names: Table | None, *, json: bool) -
     shape = f"shape {_shape(leaf)}" if not json or leaf.shape != (1,) else "a list of one number"
     kind = "nested lists of " if json and len(leaf.shape) > 1 else ""
     words = f"- `{leaf.name}`: {kind}{'integers' if leaf.whole else 'numbers'}, {shape}, {_bounds(leaf)}."
+    if leaf.at_reset:
+        words += f" It is `{leaf.path[1]}` in the info of the environment's `reset`, the same at every step."
     seen = known.seen.get(leaf.name)
-    alone = all(other is leaf or other.is_mask for other in known.observation)
-    parts = known.parts if alone and not leaf.is_mask else ()
+    alone = all(other is leaf or other.is_mask or other.at_reset for other in known.observation)
+    parts = known.parts if alone and not leaf.is_mask and not leaf.at_reset else ()
     if leaf.size == 1 and names is None:
         return words if seen is None else f"{words} In random episodes it was {_span(seen[0][0], seen[1][0])}."
     if names is None and leaf.size <= MOST_INLINE and seen is not None and len(leaf.low) + len(leaf.high) == 2:
@@ -305,7 +330,9 @@ def _evaluator(settings: Settings) -> str:
     lines += [
         f"- `action_low` ({size},) and `action_high` ({size},): the bounds of an action.",
         f"- `return_low` (1,) and `return_high` (1,): the mean return of random actions, {settings.low:.4g}, and a "
-        f"good return, {settings.high:.4g}.",
+        f"good return, {settings.high:.4g}{', which is a guess' if settings.high_is_guess else ''}.",
+        *(["- `success` (T + 1,): whether the episode would be a success if it ended at this row; `horizon` (1,): the "
+           "most steps of an episode."] if settings.ranks_success else []),
         "", "It returns a pair: a fitness in [0, 1] and a dict of metrics. T may be 0.",
     ]
     return "\n".join(lines)

@@ -23,9 +23,10 @@ from ...core.text import duration, one_line, two_digits
 from ...core.values import JSON
 from ...core.variables import hint, passed_variables
 from .names import modes_of, parse_id
+from .reward_shape import RewardShape
 from .spaces import Leaf
 
-FORMAT: Final = 1
+FORMAT: Final = 2           # 1: random actions drew the numbers of `reset`, and a limit of the environment cut episodes
 LIMIT_S: Final = 600.0      # to make the environment: it may compile or download
 STEP_S: Final = 120.0       # for one step or one reset, as in a worker
 LOOK_S: Final = 1_800.0     # for all; what is measured has limits of its own
@@ -84,6 +85,9 @@ class Description:
     raises: str = ""                # what it raised for a random action in some states; "" for nothing
     changeable: bool | None = None  # whether its physics can be changed, as MuJoCo's and Box2D's; None: not known
     differs: str = ""               # where an episode that was played again differed first, if it is not repeatable
+    shape: RewardShape | None = None            # how rewards and success go together; None: not known
+    truncated_after: int | None = None          # steps after which the environment itself truncates, if always as many
+    only_at_reset: tuple[str, ...] = ()         # what `info` of `reset` alone has and no observation
 
     def as_text(self) -> str:
         """The description as one line of JSON text."""
@@ -106,14 +110,24 @@ def description_of(text: str) -> Description:
 @lru_cache(maxsize=16)
 def _parse(text: str) -> Description:
     values = json.loads(text)
-    if values.pop("format") != FORMAT:
+    if values.pop("format") not in (1, FORMAT):
         raise ValueError("another format")
     for space in ("observation", "action"):
         values[space] = tuple(Leaf.from_json(leaf) for leaf in values[space])
     values["info"] = tuple(InfoField(**{**field, "path": tuple(field["path"])}) for field in values["info"])
     values["seen"] = {name: (tuple(low), tuple(high)) for name, (low, high) in values["seen"].items()}
     values["parts"] = tuple((str(name), int(size)) for name, size in values.get("parts", ()))
+    shape = values.get("shape")
+    values["shape"] = None if shape is None else RewardShape(**shape)
+    values["only_at_reset"] = tuple(values.get("only_at_reset", ()))
     return Description(**values)
+
+
+def is_outdated(text: str) -> bool:
+    """Whether a description is to be measured again: an older version measured it otherwise."""
+    with suppress(ValueError, TypeError, KeyError):
+        return bool(json.loads(text)["format"] != FORMAT)
+    return False
 
 
 def describe(
@@ -249,7 +263,7 @@ class _Look:
             limit_s = STEP_S if last else LIMIT_S
             if now - changed > limit_s or now - begun > LOOK_S:
                 raise UsageError(f"gym:{self._name} could not be looked at: {_stuck(last, now - changed, now - begun)}")
-            if not warned and last and now - begun > SLOW_S:
+            if not warned and last and now - begun > SLOW_S and json.loads(last)["rate"]:
                 warned = True
                 _warn_slow(self._name, json.loads(last))
 
@@ -273,7 +287,7 @@ def _warn_slow(name: str, at: Mapping[str, Any]) -> None:
     """Say how fast it is, and what that means for a run."""
     import structlog  # not needed by workers, which may run under a Python without it
 
-    episode_s = at["horizon"] / max(at["rate"], 1e-9)
+    episode_s = at["horizon"] / at["rate"]
     structlog.get_logger("memento.gym").warning(
         "slow-simulator", environment=f"gym:{name}", steps_a_second=float(two_digits(at["rate"])),
         what=f"an episode of {at['horizon']} steps takes {duration(episode_s)}, and {SOME_EPISODES} episodes, which is "

@@ -15,9 +15,20 @@ from ...core.values import JSON
 from .brief import element_names
 from .loading import Simulator, environment_seed
 from .names import parse_id
-from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
+from .options import BY_RETURN, NONE, Settings
 from .spaces import TEXT, ActionReader, choices_of, flatten, has_text, value_at, vector_of
+from .success import reports_success
 from .trace import Trace
+
+
+def simulator_of(settings: Settings, *, render: bool = False) -> Simulator:
+    """The simulator that an environment of these settings steps."""
+    known = settings.description
+    return Simulator(
+        parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, render=render,
+        mask=known.mask, choices=choices_of(known.action) if known.mask else (), perturb=settings.perturb,
+        at_reset=[str(leaf.path[1]) for leaf in known.observation if leaf.at_reset],
+    )
 
 
 class GymEnvironment:
@@ -35,10 +46,7 @@ class GymEnvironment:
         self.observation_layout = None if self._json else tuple((leaf.name, leaf.shape) for leaf in known.observation)
         self.action_size = None if self._json else self._reader.size
         self._trace = Trace(settings, self._reader)
-        self._simulator = Simulator(
-            parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, mask=known.mask,
-            choices=choices_of(known.action) if known.mask else (), perturb=settings.perturb,
-        )
+        self._simulator = simulator_of(settings)
 
     @cached_property
     def element_names(self) -> Mapping[str, Sequence[str]]:
@@ -103,12 +111,13 @@ class GymEnvironment:
         self._note_success(info)
         self._trace.add(
             self._flat, self._texts, accepted, reward, terminated=terminated, truncated=truncated, info=info,
+            success=self._succeeded,
         )
         if diverged:
             return "diverged"
         if terminated:
             told = self._settings.shows_success or self._settings.success == BY_RETURN
-            if told and self.success():
+            if (told or self._settings.ranks_success) and self.success():
                 return "success"
             self._rule = broken_rule(self._simulator.env)
             return "terminated"
@@ -128,12 +137,7 @@ class GymEnvironment:
         key = self._settings.success
         if key in (BY_RETURN, NONE):
             return
-        try:
-            now = bool(np.any(info.get(key, False)))
-            if key == COMPLETIONS:
-                now = bool(info.get(key)) and not info.get(REMAINING)
-        except (TypeError, ValueError):     # no flag any more
-            now = False
+        now = reports_success(info, key)
         self._succeeded = now or (self._succeeded and self._settings.success_at == "any")
 
     def success(self) -> bool:

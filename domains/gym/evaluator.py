@@ -1,7 +1,9 @@
-"""The return of an episode as a fitness in (0, 1), with metrics that say where it comes from.
+"""The fitness of an episode in (0, 1), with metrics that say where it comes from.
 
-f = (1 + z / (1 + |z|)) / 2 with z = 2 (R - low) / (high - low) - 1: it grows with the return R everywhere, is 0.25
-at `return_low` (the mean of random actions) and 0.75 at `return_high` (a good return).
+g = (1 + z / (1 + |z|)) / 2 with z = 2 (R - low) / (high - low) - 1 grows with the return R everywhere, is 0.25
+at `return_low` (the mean of random actions) and 0.75 at `return_high` (a good return). The fitness is g, or where the
+recording holds `success`, success first: 1 - 0.05 (t - 1) / H for an episode that succeeds at step t of at most H, and
+g / 2 for any other.
 """
 
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 import numpy as np
 
 MOST_ROWS = 8
+WITHOUT_SUCCESS = 0.5       # the bound of an episode that did not succeed
+LATE = 0.05                 # what a success at the last step loses
 
 
 class Evaluator:
@@ -22,6 +26,14 @@ class Evaluator:
         z = 2.0 * (total - low) / (high - low) - 1.0
         fitness = 0.5 * (1.0 + z / (1.0 + abs(z)))
         metrics: dict[str, Any] = {"return": total, "steps": len(rewards)}
+        if "success" in trajectory:
+            step = self.success_step(trajectory["success"])
+            metrics["succeeded"] = float(step is not None)
+            if step is None:
+                fitness *= WITHOUT_SUCCESS
+            else:
+                fitness = 1.0 - LATE * (step - 1) / float(trajectory["horizon"][0])
+                metrics["succeeded_at_step"] = step
         if len(rewards):
             metrics["reward_least"], metrics["reward_greatest"] = float(rewards.min()), float(rewards.max())
             metrics["return_by_fifths"] = [float(np.sum(part)) for part in np.array_split(rewards, 5)]
@@ -30,6 +42,13 @@ class Evaluator:
         metrics.update(self.goal(trajectory))
         metrics.update(self.fields(trajectory, len(rewards)))
         return float(min(max(fitness, 0.0), 1.0)), metrics
+
+    def success_step(self, success: Any) -> int | None:
+        """The step from which success holds to the end, 1 for the first; None if it does not hold at the end."""
+        flags = np.asarray(success, dtype=bool)
+        if not flags[-1]:
+            return None
+        return len(flags) - int(np.argmin(flags[::-1]))     # the first flag is of the start, which is none
 
     def actions(self, trajectory: dict[str, Any]) -> dict[str, Any]:
         """Size and saturation of real-valued actions; the shares of the choices of a single discrete one."""
@@ -84,7 +103,7 @@ class Evaluator:
         for name in sorted(trajectory):
             rows = np.asarray(trajectory[name])
             state = rows.ndim >= 2 and len(rows) == steps + 1 and rows.dtype.kind in "biuf" and name != "action"
-            if not state or name.startswith(("info_", "desired_goal", "achieved_goal")):
+            if not state or name == "success" or name.startswith(("info_", "desired_goal", "achieved_goal")):
                 continue
             flat = rows.reshape(len(rows), -1).astype(float)
             if 0 < flat.shape[1] <= MOST_ROWS and np.isfinite(flat).all():

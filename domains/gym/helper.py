@@ -42,6 +42,7 @@ from .spaces import (
     leaves_of,
     require_small,
     with_mask,
+    with_reset_info,
 )
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit
@@ -49,7 +50,7 @@ REPEATED_SEEDS: Final = (11, 12)
 REPEATS: Final = 2
 PROGRESS_S: Final = 0.5             # interval at which the steps are reported
 RESERVED: Final = ("action", "reward", "terminated", "truncated", "return_low", "return_high", "action_low",
-                   "action_high", "goal")
+                   "action_high", "goal", "success", "horizon")
 
 
 class _Progress:
@@ -64,11 +65,12 @@ class _Progress:
     def step(self) -> None:
         """A step begins."""
         now = time.monotonic()
-        self._begun = self._begun or now
         self._steps += 1
+        if self._steps == 2:        # the first step may have compiled something: it says nothing of the others
+            self._begun = now
         if now - self._noted > PROGRESS_S:
             self._noted = now
-            rate = (self._steps - 1) / (now - self._begun) if now > self._begun else 0.0
+            rate = (self._steps - 2) / (now - self._begun) if self._begun is not None and now > self._begun else 0.0
             line = json.dumps({"steps": self._steps, "rate": rate, "horizon": self.horizon})
             os.pwrite(self._file.fileno(), line.ljust(120).encode(), 0)
 
@@ -96,15 +98,23 @@ class _Helper:
         observation, info = simulator.begin(0)
         env = simulator.env
         leaves, action = spaces_of(env, self._name)
+        reader = ActionReader(action)
         choices = choices_of(action)
-        where = (mask_of(env, observation, info) or _mask_of_a_step(simulator)) if choices else ""
-        if where:
-            simulator.masked_by(where, choices)
-            leaves = leaves if where == IN_OBSERVATION else with_mask(leaves, choices)
-        horizon = self._given_steps or env.spec.max_episode_steps or _own_limit(env.unwrapped) or DEFAULT_HORIZON
+        self._progress.step()
+        first = _first_step(simulator, reader)
+        where = ""
+        if choices:
+            where = mask_of(env, observation, info) or (mask_of(env, *first) if first else "")
+        if where not in ("", IN_OBSERVATION):
+            leaves = with_mask(leaves, choices)
+        if first:
+            leaves = with_reset_info(leaves, info, first[1], RESERVED)
+        at_reset = [str(leaf.path[1]) for leaf in leaves if leaf.at_reset]
+        simulator.show_besides(mask=where, choices=choices if where else (), at_reset=at_reset)
+        horizon = self._given_steps or env.spec.max_episode_steps or max(DEFAULT_HORIZON, 2 * _own_limit(env.unwrapped))
         self._progress.horizon = int(horizon)
         return _Begun(simulator, leaves, action, where, int(horizon),
-                      Player(simulator, leaves, ActionReader(action), int(horizon), self._progress.step))
+                      Player(simulator, leaves, reader, int(horizon), self._progress.step))
 
     def close(self) -> None:
         """Release every environment."""
@@ -196,13 +206,12 @@ def facts_of(env: Any, name: str) -> dict[str, Any]:
     }
 
 
-def _mask_of_a_step(simulator: Simulator) -> str:
-    """Where the environment has its mask of actions, if `reset` gives none."""
-    simulator.env.action_space.seed(0)
-    with suppress(Exception, SystemExit):       # an action that is not allowed: the mask is not known yet
-        observation, _, _, _, info = simulator.step(simulator.env.action_space.sample())
-        return mask_of(simulator.env, observation, info)
-    return ""
+def _first_step(simulator: Simulator, reader: ActionReader) -> tuple[Any, Mapping[str, Any]] | None:
+    """The observation and the `info` of a first step; None if the action that does least is not allowed."""
+    with suppress(Exception, SystemExit):
+        observation, _, _, _, info = simulator.step(reader.native(reader.idle()))
+        return observation, info
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +232,11 @@ def _has_goals(space: Any) -> bool:
     return isinstance(inner, Mapping) and {"achieved_goal", "desired_goal"} <= inner.keys()
 
 
-def _own_limit(bare: Any) -> int | None:
-    """The limit that some environments keep themselves instead of registering it."""
-    for name in ("max_steps", "max_path_length"):
-        value = getattr(bare, name, None)
-        if isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0:
-            return int(value)
-    return None
+def _own_limit(bare: Any) -> int:
+    """What the environment calls its limit, 0 for nothing: no horizon, since it alone knows how it counts."""
+    values = (getattr(bare, name, None) for name in ("max_steps", "max_path_length"))
+    return next((int(value) for value in values
+                 if isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0), 0)
 
 
 def texts_of(bare: Any, identity: EnvironmentId, kwargs: Mapping[str, Any]) -> dict[str, str]:

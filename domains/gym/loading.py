@@ -25,7 +25,7 @@ from .names import (
     suite_of,
 )
 from .perturbing import NOMINAL, Changing, Draw, changing, draw
-from .spaces import MASK, WHOLE, flat_mask
+from .spaces import AT_RESET, MASK, WHOLE, flat_mask
 
 MOST_SEED: Final = 2**31            # numpy's older generators take no larger seeds
 
@@ -40,14 +40,17 @@ class Simulator:
 
     def __init__(
         self, identity: EnvironmentId, kwargs: Mapping[str, Any], *, max_episode_steps: int | None, mode: str,
-        render: bool = False, mask: str = "", choices: Sequence[int] = (), perturb: str = NOMINAL,
+        render: bool = False, mask: str = "", choices: Sequence[int] = (), at_reset: Sequence[str] = (),
+        perturb: str = NOMINAL,
     ) -> None:
         """`mask` says where the environment has its mask of actions, one of `mask_of`, "" for none.
 
-        `perturb` is the level at which the physics of each episode are changed.
+        `at_reset` are keys of the `info` of `reset` that every observation has next to it. `perturb` is the level at
+        which the physics of each episode are changed.
         """
         self._identity, self._mode = identity, mode
         self._mask_from, self._choices = mask, tuple(choices)
+        self._reset_keys, self._at_reset = tuple(at_reset), dict[str, Any]()
         self.mask: NDArray[np.bool_] | None = None      # of the present state
         self._kwargs = dict(kwargs)
         if max_episode_steps is not None:
@@ -82,6 +85,7 @@ class Simulator:
             raise UsageError(OLD_RESET)
         if self._changing is not None and self.drawn is not None:
             self._changing.after(self.drawn)
+        self._at_reset = {key: begun[1][key] for key in self._reset_keys if key in begun[1]}
         return self._seen(*begun), begun[1]
 
     def _make(self, own: Mapping[str, Any]) -> None:
@@ -127,19 +131,19 @@ class Simulator:
             _flag(truncated, "truncated"), info,
         )
 
-    def masked_by(self, where: str, choices: Sequence[int]) -> None:
-        """From the next episode on, observations have the mask that is found there, one of `mask_of`."""
-        self._mask_from, self._choices = where, tuple(choices)
+    def show_besides(self, *, mask: str, choices: Sequence[int], at_reset: Sequence[str]) -> None:
+        """From the next episode on, observations have the mask that is found there, and these keys of `reset`."""
+        self._mask_from, self._choices, self._reset_keys = mask, tuple(choices), tuple(at_reset)
 
     def _seen(self, observation: Any, info: Mapping[str, Any]) -> Any:
-        """The observation, with the mask next to it where it does not hold the mask itself."""
-        if not self._mask_from:
-            return observation
-        value = mask_value(self.env, observation, info, self._mask_from)
-        self.mask = np.ones(sum(self._choices), bool) if value is None else flat_mask(value, self._choices)
-        if self._mask_from == IN_OBSERVATION:
-            return observation
-        return {WHOLE: observation, MASK: self.mask}
+        """The observation, with what it does not hold itself next to it: the mask, and what `reset` said."""
+        beside: dict[str, Any] = {AT_RESET: self._at_reset} if self._reset_keys else {}
+        if self._mask_from:
+            value = mask_value(self.env, observation, info, self._mask_from)
+            self.mask = np.ones(sum(self._choices), bool) if value is None else flat_mask(value, self._choices)
+            if self._mask_from != IN_OBSERVATION:
+                beside[MASK] = self.mask
+        return {WHOLE: observation, **beside} if beside else observation
 
     def close(self) -> None:
         """Release the environment."""

@@ -10,13 +10,14 @@ from typing import Final
 from ...core.errors import UsageError, no_such
 from ...core.files import read_bounded
 from ...core.values import JSON
-from .description import Description, InfoField, describe, description_of
+from .description import Description, InfoField, describe, description_of, is_outdated
 from .names import arguments_of, parse_id, suite_of
 from .perturbing import CHOICES, NOMINAL
+from .success import SUCCESS_INFO
 
 KNOWN: Final = (
-    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "success_info",
-    "diverged", "perturb", "check", "python", "description",
+    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "measure", "success", "success_key",
+    "success_at", "success_info", "diverged", "perturb", "check", "python", "description",
 )
 CHECKS: Final = ("refuse", "warn")
 ENDS: Final = ("any", "end")
@@ -24,11 +25,10 @@ HIDDEN_INFO: Final = "hidden"               # what `info` says of success is in 
 SHOWN_INFO: Final = "shown"                 # it is: evaluators, metrics and prompts have it
 FAULT: Final = "fault"                      # what an episode is in which the environment diverges, or
 STOPS: Final = "ends"                       # it ends there with the return so far
-SUCCESS_INFO: Final = frozenset({"is_success", "success", "episode_task_completions", "tasks_to_complete"})
 BY_RETURN: Final = "return"
 NONE: Final = "none"
-COMPLETIONS: Final = "episode_task_completions"     # of `info`: the tasks that are done, and
-REMAINING: Final = "tasks_to_complete"              # those that are not
+SUCCESS: Final = "success"                  # the measure that ranks success first, the default where it is reported, or
+RETURN: Final = "return"                    # the one that is the return alone
 MOST_STEPS: Final = 1_000_000
 MOST_TASK_BYTES: Final = 100_000
 _KWARGS: Final = "kwargs."
@@ -38,8 +38,9 @@ _KWARGS: Final = "kwargs."
 class Settings:
     """Completed options in their own types.
 
-    `low` and `high` anchor the fitness: the mean return of random actions, and a good return. `success` is "return"
-    (at least `threshold`), "none", or a key of `info`, which counts at `success_at`: "any" step or the "end".
+    `low` and `high` anchor the fitness: the mean return of random actions, and a good return, which may be a guess.
+    `ranks_success`: the reference evaluator ranks success first, so recordings hold it. `success` is "return" (at least
+    `threshold`), "none", or a key of `info`, which counts at `success_at`: "any" step or the "end".
     `shows_success`: recordings hold what `info` says of it, so evaluators and prompts have it.
     `task` replaces the documentation, or follows it if `extends`. `python` is the interpreter that has the environment
     installed; None for this one. `perturb` is the level at which the physics of each episode are changed.
@@ -50,7 +51,9 @@ class Settings:
     extends: bool
     low: float
     high: float
+    high_is_guess: bool
     threshold: float | None
+    ranks_success: bool
     success: str
     success_at: str
     shows_success: bool
@@ -75,7 +78,7 @@ class Settings:
 
 def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSON]:
     """`given` and the rest, from the registry and from measurements. Raises UsageError."""
-    options = _with_kwargs(given)
+    options = _with_kwargs(_to_measure_again(given, environment_id))
     for key in options:
         if key not in KNOWN:
             raise no_such("option of gym", key, KNOWN)
@@ -95,6 +98,9 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
         )
     if not found.repeatable and known is None:
         _warn_not_repeatable(environment_id, found)
+    if not math.isfinite(found.random_mean) or not math.isfinite(found.random_std):
+        raise UsageError(f"gym:{environment_id} pays too much: returns of random actions overflow; scale its rewards "
+                         "with a wrapper, such as gymnasium's TransformReward(env, lambda r: 1e-6 * r)")
     low = _number(options, "low", found.random_mean)
     assert low is not None
     threshold, good = _targets(options, found, environment_id)
@@ -103,12 +109,19 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     if not low < high:
         raise UsageError(f"gym.high = {high:g} must be greater than gym.low = {low:g}: the fitness grows between them")
     success = _success(options, found, threshold)
+    measure = _one_of(options, "measure", (SUCCESS, RETURN), RETURN if success in (BY_RETURN, NONE) else SUCCESS)
+    if measure == SUCCESS and success in (BY_RETURN, NONE):
+        raise UsageError("gym.measure = 'success' needs what the environment reports of success: name it with "
+                         "gym.success_key, or leave gym.measure at 'return'")
+    if known is None:
+        _say_what_counts(environment_id, found, measure)
     perturb = _one_of(options, "perturb", CHOICES, NOMINAL)
     if perturb != NOMINAL:
         require_changeable(found, f"gym.perturb = {perturb!r} changes the physics", f"leave it at {NOMINAL!r}")
     return {
         "max_episode_steps": found.horizon, "kwargs": kwargs, "task": _task(options.get("task")), "low": low,
-        "high": high, "threshold": threshold, "success": success,
+        "high": high, "threshold": threshold, "measure": measure, "success": success,
+        "success_key": options.get("success_key"),
         "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
         "success_info": _one_of(options, "success_info", (HIDDEN_INFO, SHOWN_INFO), HIDDEN_INFO),
         "diverged": _one_of(options, "diverged", (FAULT, STOPS), FAULT),
@@ -121,15 +134,45 @@ def settings(options: Mapping[str, JSON]) -> Settings:
     """Completed options in their own types. Raises UsageError for a description of another version."""
     task, threshold = options["task"], options["threshold"]
     text = task["text"] if isinstance(task, dict) else None
+    found = description_of(str(options["description"]))
+    low, high = float(str(options["low"])), float(str(options["high"]))
     return Settings(
-        description=description_of(str(options["description"])), task=None if text is None else str(text),
-        extends=isinstance(task, dict) and bool(task["extends"]), low=float(str(options["low"])),
-        high=float(str(options["high"])), threshold=None if threshold is None else float(str(threshold)),
+        description=found, task=None if text is None else str(text),
+        extends=isinstance(task, dict) and bool(task["extends"]), low=low, high=high,
+        high_is_guess=high == _guess(found, low), threshold=None if threshold is None else float(str(threshold)),
+        ranks_success=options.get("measure", RETURN) == SUCCESS,
         success=str(options["success"]), success_at=str(options["success_at"]),
         shows_success=options.get("success_info", SHOWN_INFO) == SHOWN_INFO,     # runs of older versions had it
         divergence_is_fault=options.get("diverged", STOPS) == FAULT,                # and they ended there
         perturb=str(options.get("perturb", NOMINAL)),
         python=None if (python := options.get("python")) is None else str(python),
+    )
+
+
+def _to_measure_again(given: Mapping[str, JSON], environment_id: str) -> Mapping[str, JSON]:
+    """The options without a description of an older version, and without the bounds that came from it."""
+    text = given.get("description")
+    if not isinstance(text, str) or not is_outdated(text):
+        return given
+    old = description_of(text)
+    _, good = _targets(given, old, environment_id)
+    low, high = given.get("low"), given.get("high")
+    derived = {"description"} | ({"low"} if low == old.random_mean else set())
+    if isinstance(low, int | float) and high in (good, _guess(old, low)):
+        derived.add("high")
+    return {key: value for key, value in given.items() if key not in derived}
+
+
+def _say_what_counts(environment_id: str, found: Description, measure: str) -> None:
+    """Warn where the return and success contradict each other, with what the measure makes of it."""
+    if found.shape is None or found.success_key is None or not found.shape.conflict:
+        return
+    import structlog  # not needed by workers, which may run under a Python without it
+
+    what = ("F ranks success first (gym.measure=success)" if measure == SUCCESS
+            else "F is the return alone (gym.measure=return), so a search may give up success for it")
+    structlog.get_logger("memento.gym").warning(
+        "return-against-success", environment=f"gym:{environment_id}", what=f"{found.shape.conflict} {what}",
     )
 
 
@@ -203,7 +246,13 @@ def _guess(found: Description, low: float) -> float:
 
 def _success(options: Mapping[str, JSON], found: Description, threshold: float | None) -> str:
     by_return = BY_RETURN if threshold is not None else NONE
-    given = options.get("success")
+    given, key = options.get("success"), options.get("success_key")
+    if key is not None:
+        if not isinstance(key, str) or not key:
+            raise UsageError(f"gym.success_key cannot be {key!r}; it must be a key of the environment's info")
+        if given not in (None, key):
+            raise UsageError(f"gym.success = {given!r} and gym.success_key = {key!r} name two things: give one of them")
+        return key
     if given is None:
         return found.success_key or by_return
     known = {NONE, BY_RETURN, *(str(field.path[0]) for field in found.info if len(field.path) == 1)}

@@ -13,14 +13,19 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.errors import UsageError
+from ...core.seeds import derive_seed
 from ...core.text import error_words
 from .loading import Simulator
+from .reward_shape import PlayedRewards, shape_of
 from .spaces import TEXT, ActionReader, Leaf, flatten
+from .success import SUCCESS_KEYS, reports_success, success_key_of
 
 RANDOM_EPISODES: Final = 16         # of a random policy, or fewer if they are long:
 RANDOM_STEPS: Final = 4_000         # no episode begins after this number of steps,
 RANDOM_S: Final = 60.0              # nor after this number of seconds;
 EPISODE_S: Final = 240.0            # an episode that takes longer is cut
+SCRIPTED_EPISODES: Final = 4        # that hold one random action, if the random ones left steps
+SCRIPTED_S: Final = 15.0            # and no more seconds than this
 REPEATED_STEPS: Final = 25          # of the episodes that must be equal, at least;
 REPEATED_S: Final = 20.0            # they are whole if they take no longer than this
 ALTERNATIVES: Final = 8             # other actions that are tried where one raises
@@ -28,20 +33,29 @@ MOST_RAISED: Final = 30             # of them in an episode; then it ends
 MOST_INFO: Final = 64               # fields of `info`
 MOST_INFO_SIZE: Final = 16          # numbers in one of them
 MOST_SEEN: Final = 64               # numbers of a field whose ranges are measured
-SUCCESS_KEYS: Final = ("is_success", "success", "episode_task_completions")
 Key = str | int
 
 
 @dataclass(slots=True)
 class Played:
-    """One episode: `observed` and `rewarded` are digests of each step; `cut` if the time was up before its end."""
+    """One episode: `observed` and `rewarded` are digests of each step; `cut` if the time was up before its end.
 
-    total: float = 0.0
-    steps: int = 0
+    `rewards` counts one that is no finite number as 0; `flags` say whether a step reported success.
+    """
+
+    rewards: list[float] = field(default_factory=list)
+    flags: list[bool] = field(default_factory=list)
+    terminated: bool = False
+    truncated: bool = False
     failed: bool = False            # every action that was tried in its last state raised
     cut: bool = False
     observed: list[str] = field(default_factory=list)
     rewarded: list[str] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        """How many steps it had."""
+        return len(self.rewards)
 
     def as_json(self) -> dict[str, Any]:
         """What another process compares."""
@@ -61,22 +75,30 @@ class Player:
 
     def play(
         self, seed: int, *, limit_s: float, least: int = 0, see: Callable[[Any, Mapping[str, Any] | None], None],
-        digest: bool = False,
+        digest: bool = False, held: bool = False,
     ) -> Played:
-        """One episode of at most the horizon, cut after `limit_s` and at least `least` steps. Raises UsageError."""
+        """One episode of at most the horizon, cut after `limit_s` and at least `least` steps. Raises UsageError.
+
+        Its actions are drawn at random, or with `held` the first one is repeated. They are handed over as rollouts
+        hand over those of a policy. `see` gets the info of `reset` with the first observation.
+        """
         until = time.monotonic() + limit_s
         played = Played()
-        observation, _ = self._begin(seed)
+        observation, at_reset = self._simulator.begin(seed)
+        # Not the seed of `reset`: an environment that draws alike would be met by its own numbers.
+        self._rng = np.random.default_rng(derive_seed(seed, "random actions"))
+        see(observation, at_reset)
         actions: list[Any] = []
         refused, over = 0, False
         while not over and played.steps < self._horizon:
             if digest:
                 played.observed.append(_hash(flatten(observation, self._leaves).tobytes()))
-            see(observation, None)
+            if actions:
+                see(observation, None)
             if time.monotonic() > until and played.steps >= least:
                 played.cut = True
                 return played
-            action = self._drawn()
+            action = actions[0] if held and actions else self._random_action()
             try:
                 answer = self._step(action)
             except UsageError:
@@ -92,8 +114,9 @@ class Player:
             actions.append(action)
             observation, reward, terminated, truncated, info = answer
             over = terminated or truncated
-            played.total += reward if np.isfinite(reward) else 0.0
-            played.steps += 1
+            played.terminated, played.truncated = terminated, truncated
+            played.rewards.append(reward if np.isfinite(reward) else 0.0)
+            played.flags.append(any(reports_success(info, key) for key in SUCCESS_KEYS if key in info))
             if digest:
                 played.rewarded.append(_hash(np.float64(reward).tobytes()))
             see(None, info)
@@ -102,17 +125,8 @@ class Player:
             played.observed.append(_hash(flatten(observation, self._leaves).tobytes()))
         return played
 
-    def _begin(self, seed: int) -> tuple[Any, Mapping[str, Any]]:
-        begun = self._simulator.begin(seed)
-        self._simulator.env.action_space.seed(seed)
-        self._rng = np.random.default_rng(seed)
-        return begun
-
-    def _drawn(self) -> Any:
-        mask = self._simulator.mask
-        if mask is None:
-            return self._simulator.env.action_space.sample()
-        return self._reader.native(self._reader.drawn(self._rng, mask))
+    def _random_action(self) -> Any:
+        return self._reader.native(self._reader.drawn(self._rng, self._simulator.mask))
 
     def _step(self, action: Any) -> tuple[Any, float, bool, bool, Mapping[str, Any]]:
         self._tick()
@@ -123,9 +137,7 @@ class Player:
 
         The state is reached again from the beginning, since whatever raised may have left another one.
         """
-        space, rng = self._simulator.env.action_space, self._rng
-        tried = [self._drawn() for _ in range(ALTERNATIVES)]
-        for action in tried:
+        for action in [self._random_action() for _ in range(ALTERNATIVES)]:
             try:
                 self._simulator.begin(seed)
                 for earlier in actions:
@@ -135,9 +147,6 @@ class Player:
                 raise
             except (Exception, SystemExit):  # noqa: BLE001 - as above
                 continue
-            if self._simulator.env.action_space is not space:   # a new environment: its own generator begins again
-                self._simulator.env.action_space.seed(seed + len(actions))
-            self._rng = rng
             return action, answer
         return None
 
@@ -155,24 +164,36 @@ class RandomPolicy:
         self._low, self._high = np.full(size, np.inf), np.full(size, -np.inf)
         self._info: dict[tuple[Key, ...], int] = {}
         self._keys: set[str] = set()
+        self._at_reset: set[str] = set()
         self._returns: list[float] = []
-        failed, steps, until = 0, 0, time.monotonic() + RANDOM_S
-        while len(self._returns) < RANDOM_EPISODES and steps < RANDOM_STEPS and time.monotonic() < until:
-            played = player.play(len(self._returns), limit_s=EPISODE_S, see=self._see)
-            failed += played.failed
-            steps += played.steps
+        self._played: list[Played] = []
+        until = time.monotonic() + RANDOM_S
+        while len(self._played) < RANDOM_EPISODES and self._may_go_on(until):
+            played = player.play(len(self._played), limit_s=EPISODE_S, see=self._see)
+            self._played.append(played)
             part = horizon / played.steps if played.cut and played.steps else 1.0
-            self._returns.append(played.total * part)       # of a cut episode what a whole one would have
-        if failed == len(self._returns):
-            raise UsageError(f"every random episode ({failed} of them) ends because the environment raises: "
+            self._returns.append(sum(played.rewards) * part)    # of a cut episode what a whole one would have
+        if all(played.failed for played in self._played):
+            raise UsageError(f"every random episode ({len(self._played)} of them) ends because the environment raises: "
                              f"{player.raised}")
+        until = time.monotonic() + SCRIPTED_S
+        for seed in range(SCRIPTED_EPISODES):
+            if self._may_go_on(until):
+                self._played.append(player.play(
+                    seed, limit_s=until - time.monotonic(), see=lambda observation, info: None, held=True,
+                ))
+
+    def _may_go_on(self, until: float) -> bool:
+        return sum(played.steps for played in self._played) < RANDOM_STEPS and time.monotonic() < until
 
     def _see(self, observation: Any, info: Mapping[str, Any] | None) -> None:
-        if info is None:
+        if observation is not None:
             flat = flatten(observation, self._leaves)
             np.fmin(self._low, flat, out=self._low)
             np.fmax(self._high, flat, out=self._high)
+            self._at_reset |= {*map(str, info or {})}
             return
+        assert info is not None
         self._keys |= {*map(str, info)}
         for path, size in _numbers(info, ()):
             if self._info.setdefault(path, size) != size:
@@ -189,10 +210,23 @@ class RandomPolicy:
         return {
             "info": [{"name": name, "path": list(path), "size": size}
                      for name, (path, size) in zip(names, found, strict=True)],
-            "success_key": next((key for key in SUCCESS_KEYS if key in self._keys), None),
+            "success_key": success_key_of(self._keys),
             "random_mean": float(np.mean(self._returns)), "random_std": float(np.std(self._returns)),
-            "random_episodes": len(self._returns), "seen": self._seen(),
+            "random_episodes": len(self._returns), "seen": self._seen(), "only_at_reset": self._only_at_reset(),
+            "shape": shape_of([PlayedRewards(rewards=played.rewards, flags=played.flags, terminated=played.terminated)
+                               for played in self._played]).as_json(),
+            "truncated_after": self._truncated_after(),
         }
+
+    def _only_at_reset(self) -> list[str]:
+        """What `info` of `reset` has and no observation and no later `info`."""
+        shown = {str(leaf.path[1]) for leaf in self._leaves if leaf.at_reset}
+        return sorted(self._at_reset - self._keys - shown)
+
+    def _truncated_after(self) -> int | None:
+        """The number of steps after which the environment truncates, if all that it truncated had as many."""
+        lengths = {played.steps for played in self._played if played.truncated and not played.terminated}
+        return lengths.pop() if len(lengths) == 1 else None
 
     def _seen(self) -> dict[str, Any]:
         seen, start = {}, 0

@@ -13,10 +13,9 @@ from ...core.recording import Recording
 from ...core.text import error_words
 from ...core.values import JSON
 from ..arm.graphics import live_backend
-from .loading import Simulator
-from .names import parse_id
+from .environment import simulator_of
 from .options import Settings
-from .spaces import ActionReader, choices_of, flatten, split
+from .spaces import ActionReader, flatten, split
 
 CAMERAS: Final = ("default",)
 FOLLOWING: Final = "track"  # the name of that camera in all of Gymnasium's models
@@ -65,10 +64,7 @@ class _Replay:
         known = settings.description
         self._settings, self._seed = settings, seed
         self._reader = ActionReader(known.action)
-        self._simulator = Simulator(
-            parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, render=True,
-            mask=known.mask, choices=choices_of(known.action) if known.mask else (), perturb=settings.perturb,
-        )
+        self._simulator = simulator_of(settings, render=True)
         self.observation = self._said(lambda: self._simulator.begin(seed)[0])
         follow(self._simulator.env, known.kwargs)
         self.row = 0
@@ -90,6 +86,8 @@ class _Replay:
     def picture(self) -> Picture:
         """What the environment draws now."""
         picture: Picture = self._said(lambda: np.asarray(self._simulator.env.render()))
+        if picture.ndim == 3 and picture.shape[2] == 4:     # alpha, as PyBullet's cameras give
+            picture = picture[:, :, :3]
         if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8:
             raise UsageError(f"gym:{self._settings.description.id} draws no picture of red, green and blue")
         return picture

@@ -19,7 +19,9 @@ MOST_NUMBERS: Final = 32_768        # in one observation: an image of 96 x 96 x 
 MOST_ACTION_NUMBERS: Final = 1_024
 TEXT: Final = "text"
 MASK: Final = "action_mask"         # the field that says which choices are allowed
-WHOLE: Final = ""                   # where the environment's observation is, if a mask is put next to it
+WHOLE: Final = ""                   # where the environment's observation is, if something is put next to it,
+AT_RESET: Final = "at_reset"        # and where what `reset` alone says in `info` is
+MOST_AT_RESET: Final = 256          # numbers of one of its entries
 Path = tuple[str | int, ...]
 
 
@@ -53,6 +55,11 @@ class Leaf:
     def is_mask(self) -> bool:
         """Whether its flags say which choices of an action are allowed."""
         return self.path[-1:] == (MASK,)
+
+    @property
+    def at_reset(self) -> bool:
+        """Whether it is from the `info` of `reset`, and stays as it is in the episode."""
+        return self.path[:1] == (AT_RESET,)
 
     def as_json(self) -> dict[str, JSON]:
         """Plain values."""
@@ -241,11 +248,38 @@ def flat_mask(value: Any, choices: Sequence[int]) -> NDArray[np.bool_]:
 def with_mask(leaves: Sequence[Leaf], choices: Sequence[int]) -> tuple[Leaf, ...]:
     """The leaves of an observation that has the mask next to it."""
     taken = {leaf.name for leaf in leaves}
-    size = sum(choices)
-    return (*(replace(leaf, path=(WHOLE, *leaf.path)) for leaf in leaves), Leaf(
-        name=MASK if MASK not in taken else f"{MASK}_now", path=(MASK,), kind="multi-binary", shape=(size,),
+    return (*_beside(leaves), Leaf(
+        name=MASK if MASK not in taken else f"{MASK}_now", path=(MASK,), kind="multi-binary", shape=(sum(choices),),
         dtype="int8", low=(0.0,), high=(1.0,),
     ))
+
+
+def with_reset_info(
+    leaves: Sequence[Leaf], info: Mapping[str, Any], later: Mapping[str, Any], reserved: Iterable[str]
+) -> tuple[Leaf, ...]:
+    """The leaves of an observation that has next to it what the `info` of `reset` holds and `later` ones do not.
+
+    Such as a goal: numbers and arrays of at most `MOST_AT_RESET` numbers. Without any the leaves are as they were.
+    """
+    plain = (bool, int, float, np.generic, np.ndarray)
+    found = {key: np.asarray(value) for key, value in info.items()
+             if key not in later and isinstance(key, str) and isinstance(value, plain)}
+    found = {key: value for key, value in found.items()
+             if value.dtype.kind in "biuf" and 0 < value.size <= MOST_AT_RESET}
+    if not found:
+        return tuple(leaves)
+    taken = {*reserved, *(leaf.name for leaf in leaves)}
+    return (*_beside(leaves), *(Leaf(
+        name=name if (name := re.sub(r"\W+", "_", key).strip("_")) and name not in taken else f"{AT_RESET}_{name}",
+        path=(AT_RESET, key), kind="box", shape=value.shape or (1,), dtype="float64", low=(-np.inf,), high=(np.inf,),
+    ) for key, value in found.items()))
+
+
+def _beside(leaves: Sequence[Leaf]) -> tuple[Leaf, ...]:
+    """The leaves where other fields are next to the environment's own observation."""
+    if any(leaf.path[:1] in ((WHOLE,), (AT_RESET,)) for leaf in leaves):
+        return tuple(leaves)
+    return tuple(replace(leaf, path=(WHOLE, *leaf.path)) for leaf in leaves)
 
 
 # Actions of a policy, flat vectors, as values of the environment's action space: clipped or refused.
@@ -343,13 +377,13 @@ class ActionReader:
         if self._box is not None:
             return accepted.astype(self._dtype).reshape(self._box.shape)
         if self._only is not None and self._leaves[0].kind == "discrete" and not self._leaves[0].path:
-            return int(accepted[0])
+            return np.int64(accepted[0])    # as `sample` of the space gives it: some environments call its methods
         root: dict[Any, Any] = {}
         start = 0
         for leaf in self._leaves:
             part = accepted[start : start + leaf.size]
             start += leaf.size
-            value = int(part[0]) if leaf.kind == "discrete" else part.astype(leaf.dtype).reshape(leaf.shape)
+            value = np.int64(part[0]) if leaf.kind == "discrete" else part.astype(leaf.dtype).reshape(leaf.shape)
             if not leaf.path:
                 return value
             inner = root

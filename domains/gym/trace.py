@@ -42,6 +42,9 @@ class Trace:
             "return_low": np.array([settings.low]), "return_high": np.array([settings.high]),
             "action_low": reader.low, "action_high": reader.high,
         }
+        self._ranks_success = settings.ranks_success
+        if self._ranks_success:
+            self._constants["horizon"] = np.array([known.horizon])
 
     def begin(self, flat: NDArray[np.float64], texts: Mapping[str, str], *, seed: int, drawn: Draw | None) -> None:
         """Begin an episode with its first observation; `drawn` says how its physics are changed."""
@@ -51,15 +54,17 @@ class Trace:
         self._actions: list[NDArray[np.float64]] = []
         self._rewards: list[float] = []
         self._ends: list[tuple[bool, bool]] = []
+        self._flags = [False]
         self._infos: list[list[Any]] = []
         self._odd: dict[str, str] = {}      # fields of `info` that were recorded as missing, and why
         self._observe(flat, texts)
 
     def add(
         self, flat: NDArray[np.float64], texts: Mapping[str, str], action: NDArray[np.float64], reward: float, *,
-        terminated: bool, truncated: bool, info: Mapping[str, Any],
+        terminated: bool, truncated: bool, info: Mapping[str, Any], success: bool,
     ) -> None:
-        """Add a step. The arrays are this recording's from now on."""
+        """Add a step; `success` is S if the episode ended now. The arrays are this recording's from now on."""
+        self._flags.append(success)
         self._observe(flat, texts)
         self._actions.append(action)
         self._rewards.append(reward)
@@ -88,6 +93,8 @@ class Trace:
                 states[leaf.name] = np.array([texts[leaf.name] for texts in self._texts])
         if not states:      # the observation is too large: the steps are still counted
             states["step"] = np.arange(steps + 1)
+        if self._ranks_success:
+            states["success"] = np.array(self._flags)
         actions = np.array(self._actions).reshape(steps, self._reader.size)
         ends = np.array(self._ends, dtype=bool).reshape(steps, 2)
         return Recording(

@@ -160,7 +160,7 @@ class Worker:
 
         Doing nothing is tried first, then random actions, since an action can be forbidden where an episode begins.
         """
-        rng, problem = np.random.default_rng(seed), ""
+        rng, problem = np.random.default_rng(derive_seed(seed, "first actions")), ""
         for attempt in range(FIRST_ACTIONS):
             try:
                 with simulating():

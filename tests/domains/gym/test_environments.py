@@ -124,7 +124,7 @@ def test_an_episode_says_which_rule_ended_it() -> None:
 def test_the_search_sees_success_only_where_the_options_say_so() -> None:
     """An environment's own word for success is in no array, no metric, no end of an episode and no text."""
     for shown in (False, True):
-        options = completed(SPACES, **({"success_info": "shown"} if shown else {}))
+        options = completed(SPACES, measure="return", **({"success_info": "shown"} if shown else {}))
         domain = load(SPACES, GIVEN)
         environment = domain.environment(options)
         played = play(environment, [np.array([2.0, 0.0, 0.0])] * 12, seed=3)

@@ -1,0 +1,90 @@
+"""Environments whose measure is easily taken for another: success, returns, random actions, ends, goals."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+
+class Cover(gymnasium.Env):
+    """Cover the place: every step pays the coverage, and 95 % of it end the episode, as in LeRobot's pushing task."""
+
+    def __init__(self) -> None:
+        self.observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float64)
+        self.action_space: Any = spaces.Box(-0.1, 0.1, (1,), np.float64)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.count, self.x = 0, float(self.np_random.uniform(0.1, 0.3))
+        return np.array([self.x]), self.at_reset()
+
+    def at_reset(self) -> dict[str, Any]:
+        return {}
+
+    def step(self, action: Any) -> Any:
+        self.count += 1
+        self.x = float(np.clip(self.x + np.clip(action[0], -0.1, 0.1), 0.0, 1.0))
+        return np.array([self.x]), self.x, self.x > 0.95, False, self.report(self.x > 0.95)
+
+    def report(self, done: bool) -> dict[str, Any]:
+        return {"is_success": done}
+
+
+class Cost(Cover):
+    """Every step costs one: an early success has the best return."""
+
+    def step(self, action: Any) -> Any:
+        observation, _, *rest = super().step(action)
+        return observation, -1.0, *rest
+
+
+class Solved(Cover):
+    """It has another usual word for success, and its goal is in the info of `reset` alone."""
+
+    def at_reset(self) -> dict[str, Any]:
+        return {"goal": np.array([0.95, 1.0]), "who": "nobody"}
+
+    def report(self, done: bool) -> dict[str, Any]:
+        return {"solved": done, "metrics": {"reached": done}}
+
+
+class Guess(Cover):
+    """Guess the number of the step, which is drawn as `sample` of the action space draws."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = spaces.Discrete(8)
+
+    def step(self, action: Any) -> Any:
+        self.count += 1
+        hit = int(action.item()) == int(self.np_random.integers(8))     # a numpy number, as `sample` gives
+        return np.array([float(self.count)]), float(hit), False, False, {}
+
+
+class Late(Cover):
+    """Truncates itself two steps later than its `max_steps` says."""
+
+    max_steps = 40
+
+    def step(self, action: Any) -> Any:
+        late = self.count > self.max_steps
+        observation, *_ = super().step(action)
+        return observation, 1.0, False, late, {}
+
+
+class Fleeting(Cover):
+    """Makes a new action space whenever it is asked, as OGBench's manipulation tasks do."""
+
+    @property
+    def action_space(self) -> Any:
+        return spaces.Box(-0.1, 0.1, (1,), np.float64)
+
+    @action_space.setter
+    def action_space(self, value: Any) -> None:
+        """The base class sets it."""
+
+
+for _kind in (Cover, Cost, Solved, Guess, Fleeting):
+    gymnasium.register(id=f"Measured{_kind.__name__}-v0", entry_point=_kind, max_episode_steps=50)
+gymnasium.register(id="MeasuredLate-v0", entry_point=Late)
