@@ -293,7 +293,7 @@ def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
         return f"{head}  pruned: F cannot exceed {number(slot.bound)}{verdict}{_summary(slot.summary)}"
     if _is_ungraded(slot.fitness, status):
         return f"{head}{success_and_return(slot.success_rate, slot.mean_return, before='  ')}{_summary(slot.summary)}"
-    also = success_and_return(slot.success_rate or None, slot.mean_return, before="  ")
+    also = success_and_return(slot.success_rate, slot.mean_return, before="  ")
     return f"{head}  F {number(slot.fitness)}{verdict}{also}{_summary(slot.summary)}"
 
 

@@ -16,7 +16,9 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     playing      random episodes of an environment that is looked at: their digests, returns and ranges
     perturbing   changed physics: factors drawn for an episode, for MuJoCo and Box2D
     render       pictures of a recorded episode: its actions are repeated in an environment that draws itself
+    reward_shape  how rewards and success go together in the episodes of a look, and whether they contradict each other
     spaces       spaces of observations and actions as plain data: a flat list of leaves, each with a name
+    success      what an environment says of success: the usual names in `info`
     trace        the recording of an episode: fields, actions, rewards, endings and the numbers of `info` as arrays
 """
 

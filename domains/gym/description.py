@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -285,11 +286,18 @@ def _stuck(last: bytes, silent_s: float, spent_s: float) -> str:
 
 def _warn_slow(name: str, at: Mapping[str, Any]) -> None:
     """Say how fast it is, and what that means for a run."""
-    import structlog  # not needed by workers, which may run under a Python without it
-
     episode_s = at["horizon"] / at["rate"]
-    structlog.get_logger("memento.gym").warning(
+    warn(
         "slow-simulator", environment=f"gym:{name}", steps_a_second=float(two_digits(at["rate"])),
         what=f"an episode of {at['horizon']} steps takes {duration(episode_s)}, and {SOME_EPISODES} episodes, which is "
              f"a small run, {duration(SOME_EPISODES * episode_s)} on one worker; it is looked at for some minutes more",
     )
+
+
+def warn(event: str, **words: JSON) -> None:
+    """A warning on standard error, whoever looks: standard output may be a command's answer."""
+    import structlog  # not needed by workers, which may run under a Python without it
+
+    if not structlog.is_configured():
+        structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+    structlog.get_logger("memento.gym").warning(event, **words)

@@ -10,7 +10,7 @@ from typing import Final
 from ...core.errors import UsageError, no_such
 from ...core.files import read_bounded
 from ...core.values import JSON
-from .description import Description, InfoField, describe, description_of, is_outdated
+from .description import Description, InfoField, describe, description_of, is_outdated, warn
 from .names import arguments_of, parse_id, suite_of
 from .perturbing import CHOICES, NOMINAL
 from .success import SUCCESS_INFO
@@ -167,13 +167,9 @@ def _say_what_counts(environment_id: str, found: Description, measure: str) -> N
     """Warn where the return and success contradict each other, with what the measure makes of it."""
     if found.shape is None or found.success_key is None or not found.shape.conflict:
         return
-    import structlog  # not needed by workers, which may run under a Python without it
-
     what = ("F ranks success first (gym.measure=success)" if measure == SUCCESS
             else "F is the return alone (gym.measure=return), so a search may give up success for it")
-    structlog.get_logger("memento.gym").warning(
-        "return-against-success", environment=f"gym:{environment_id}", what=f"{found.shape.conflict} {what}",
-    )
+    warn("return-against-success", environment=f"gym:{environment_id}", what=f"{found.shape.conflict} {what}")
 
 
 def require_changeable(found: Description, what: str, fix: str) -> None:
@@ -187,11 +183,7 @@ def _where(found: Description) -> str:
 
 
 def _warn_not_repeatable(environment_id: str, found: Description) -> None:
-    import structlog  # not needed by workers, which may run under a Python without it
-
-    log = structlog.get_logger("memento.gym")
-    why = f"the same seed gave different episodes{_where(found)}"
-    log.warning("not-repeatable", environment=environment_id, why=why)
+    warn("not-repeatable", environment=environment_id, why=f"the same seed gave different episodes{_where(found)}")
 
 
 def _python(given: JSON) -> str | None:

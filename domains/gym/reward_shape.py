@@ -83,9 +83,9 @@ class RewardShape:
         if self.success_return is not None and self.other_return is not None:
             return (f"Return and success contradict each other: episodes that succeeded had a mean return of "
                     f"{self.success_return:.4g}, the others {self.other_return:.4g}.")
-        ends = "Success ends an episode" if self.ended else "If success ends an episode"
+        ends = "Success ends an episode, so" if self.ended else "If success ends an episode,"
         return (f"Return and success contradict each other: rewards are never negative and are paid before success. "
-                f"{ends}, and a policy that stops just short of it collects more.")
+                f"{ends} a policy that stops just short of it collects more.")
 
 
 def shape_of(episodes: Sequence[PlayedRewards]) -> RewardShape:
