@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from ...core.text import counted
+from ...core.text import plural
 
 PER_STEP: Final = 3         # steps of one episode that are paid: fewer may be single events
 
@@ -62,8 +62,8 @@ class RewardShape:
         sign = ("never negative" if self.least >= 0.0 else "never positive" if self.greatest <= 0.0
                 else "positive and negative")
         if self.least == self.greatest:
-            return f"In {counted(self.episodes, 'random or scripted episode')} every reward was {self.least:.4g}."
-        return (f"In {counted(self.episodes, 'random or scripted episode')} the reward of a step was from "
+            return f"In {plural(self.episodes, 'random or scripted episode')} every reward was {self.least:.4g}."
+        return (f"In {plural(self.episodes, 'random or scripted episode')} the reward of a step was from "
                 f"{self.least:.4g} to {self.greatest:.4g}, {sign}, and not 0 at {self.paid:.0%} of the steps without "
                 f"success. {self._of_success}")
 
