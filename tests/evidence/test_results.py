@@ -41,16 +41,12 @@ def test_the_committed_kinematic_figures_are_those_of_the_readme() -> None:
     assert table(evidence) in (RESULTS / "README.md").read_text(encoding="utf-8"), table(evidence)
 
 
-def test_the_committed_learned_baselines_are_those_of_their_guide() -> None:
+def test_the_committed_learned_baselines_are_those_of_their_page() -> None:
     evidence, _ = read_archive(RESULTS / f"learned{SUFFIX}")
     learned = baseline_table(evidence.baselines)
     assert learned is not None
-    guide = (RESULTS.parent / "baselines.md").read_text(encoding="utf-8")
     page = (RESULTS / "learned.html").read_text(encoding="utf-8")
-    for row in learned.rows:
-        line = f"| {' | '.join(row)} |"
-        assert line in guide, line
-        assert all(f">{cell}</td>" in page for cell in row)
+    assert all(f">{cell}</td>" in page for row in learned.rows for cell in row)
 
 
 def returns_table(evidence) -> str:
