@@ -17,6 +17,7 @@
     intervals       intervals and tests for a few episodes, in plain arithmetic
     invariances     changes of a recording that do not change what happened in it
     keeper          A keeper: the pure decision function of a search method
+    kept_process    runs a program, and ends with it whatever it started
     labels          the labels under which a judge sees evaluators
     methods         the search methods: their names, the settings that affect them
     metrics         feedback metrics of many episodes, aggregated to a bounded size: M(p) of the paper

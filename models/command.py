@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from ..core.errors import ModelError, UsageError
+from ..core.interpreters import module_command
+from ..core.kept_process import NOT_STARTED, NOT_STARTED_WORDS
 from ..core.ports import Ask, Reply
 from ..core.process_tree import end_descendants
 from ..core.text import duration, one_line
@@ -78,15 +80,20 @@ class CommandModel:
 
     async def _run(self, ask: Ask) -> tuple[bytes, str]:
         """Its output, and what went wrong; "" if nothing did."""
-        with tempfile.TemporaryDirectory(prefix="memento-prompt-") as folder:
+        if shutil.which(self._command[0], path=self._environ.get("PATH")) is None:
+            return b"", "could not be started: there is no such program any more"
+        # A program may do with its folder what it likes: an answer is not lost by that.
+        with tempfile.TemporaryDirectory(prefix="memento-prompt-", ignore_cleanup_errors=True) as folder:
             file = Path(folder) / "prompt.md"
             file.write_text(ask.prompt, encoding="utf-8", errors="replace")
             environment = {
                 **self._environ, PROMPT_FILE: str(file), ROLE: ask.role, ORDER: ask.order.id, ATTEMPT: str(ask.attempt)
             }
-            # A separate task: a start that is cancelled halfway never ends in asyncio's subprocesses.
+            # The keeper ends what the program leaves behind, also what left its session. It is started in a separate
+            # task: a start that is cancelled halfway never ends in asyncio's subprocesses.
             start = asyncio.ensure_future(asyncio.get_running_loop().subprocess_exec(
-                _Talk, *self._command, env=environment, start_new_session=True
+                _Talk, *module_command("memento.core.kept_process"), *self._command, env=environment,
+                start_new_session=True
             ))
             try:
                 transport, talk = await asyncio.shield(start)
@@ -122,6 +129,8 @@ class CommandModel:
         if not talk.exited.done():
             return b"", f"did not answer within {duration(self._total_s)}{words}"
         code = transport.get_returncode()
+        if code == NOT_STARTED and talk.errors.startswith(NOT_STARTED_WORDS.encode()):
+            return b"", f"could not be started: {said.removeprefix(NOT_STARTED_WORDS)}"
         return bytes(talk.output), "" if code == 0 else f"{_ending(code)}{words}"
 
     def _without_secrets(self, text: str) -> str:

@@ -6,6 +6,7 @@
     fault_text       the text of faults: bounded, and identical on every machine and in every run
     generic_story    the story of a recording of any domain: what moved, its largest changes, the last steps
     limits           resource limits of generated programs and workers
+    memory_kills     how many processes the kernel ended since memory was short
     owned_process    A process of the controller's own, with a channel to it: start it, keep the end of its output
     policy_notes     the trusted side of what a policy says of itself: stages and report, bounded and checked
     policy_process   A policy in its own process, from the worker's side: observations in, actions out

@@ -33,6 +33,8 @@ from .program_process import ProgramFailed, ProgramLauncher
 
 JSON_ACTION_BYTES: Final = 65_536
 
+MOST_DIGITS = 20    # of an integer in an action, with its sign
+
 
 class PolicyProcess:
     """One policy for one episode. Call `wait_ready`, then `act` once per step; leaving the context ends it.
@@ -177,7 +179,7 @@ class PolicyProcess:
         if kind != ACTION:
             raise self._refusal(kind, payload)
         try:
-            action = json.loads(bytes(payload), parse_constant=_refuse_constant)
+            action = json.loads(bytes(payload), parse_constant=_refuse_constant, parse_int=_bounded_integer)
         except (ValueError, RecursionError) as error:
             raise self._process.failure(FaultKind.INVALID_ACTION, f"the action is not JSON: {error}") from error
         if isinstance(action, int | float) and not isinstance(action, bool):
@@ -242,6 +244,13 @@ class PolicyProcess:
         stopped = isinstance(error, ProgramFailed) and error.fault.kind is FaultKind.TIMED_OUT
         if ending is not None or (stopped and self._practice is not None):
             self.printed = printed_tail(self._process.output)
+
+
+def _bounded_integer(digits: str) -> int:
+    """An integer of 64 bits, which every environment can take."""
+    if len(digits) > MOST_DIGITS or not -(2**63) <= int(digits) < 2**64:
+        raise ValueError(f"an integer of {len(digits.lstrip('-'))} digits has more than 64 bits")
+    return int(digits)
 
 
 def _refuse_constant(name: str) -> float:

@@ -6,6 +6,7 @@ has limits in CPU time (the program's fault) and in wall time (first attributed 
 
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -25,6 +26,7 @@ from ...core.values import Program
 from . import zygote
 from .fault_text import program_fault
 from .limits import Limits
+from .memory_kills import MemoryKills, memory_kills
 from .program_frames import (
     ARRAY,
     CRASH,
@@ -87,6 +89,10 @@ class GuardLost(ProgramOverdue):
     answer = "killed"
 
 
+class MemoryShort(GuardLost):
+    """The kernel ended it since the memory of the machine or the container was short: tried again, as GuardLost."""
+
+
 class Aborted(Exception):
     """The controller withdrew the task."""
 
@@ -107,9 +113,12 @@ class Ending:
 class ProgramLauncher:
     """Owns one warm process and starts one program at a time in forks of it."""
 
-    def __init__(self, limits: Limits, interrupted: Callable[[], bool]) -> None:
+    def __init__(
+        self, limits: Limits, interrupted: Callable[[], bool], *, kills: MemoryKills = memory_kills
+    ) -> None:
         self.limits = limits
         self.interrupted = interrupted
+        self.kills = kills
         self._buffer = bytearray(HEADER.size + FAULT_BYTES)
         ours, theirs = socket.socketpair()
         with theirs:
@@ -195,6 +204,7 @@ class ProgramProcess:
         self._queued_start = self._queued_mark = self._queue_clock()
         self._queued_of = 0.0       # the exchange that the mark belongs to, by its beginning
         self._waited_s = 0.0
+        self._kills = launcher.kills()
         self.output = ""        # what it printed, after its end
         self._ended = False
         self._hardened = False  # from then on, the program may be the cause of a failure
@@ -369,6 +379,9 @@ class ProgramProcess:
             message = f"it printed more than {self._launcher.limits.output_bytes} bytes"
         elif ending.status == -24:  # SIGXCPU
             kind, message = FaultKind.TIMED_OUT, "the program used up its CPU time"
+        elif ending.status == -signal.SIGKILL and self._launcher.kills() > self._kills:
+            message = "the system ended its process, since memory was short on this machine or in its container"
+            raise MemoryShort(Fault(kind=kind, message=message))
         elif ending.status is not None and ending.status < 0:
             message = f"its process died of signal {-ending.status}"
         elif ending.status is not None:

@@ -130,12 +130,14 @@ async def test_one_that_never_answers_is_given_up_and_one_that_did_is_not(tmp_pa
 
 @pytest.mark.parametrize("how", ["deadline", "cancelled", "answered"])
 async def test_nothing_that_it_started_is_left(tmp_path: Path, how: str) -> None:
-    child, stranger = tmp_path / "child", tmp_path / "stranger"
+    child, stranger, twice = tmp_path / "child", tmp_path / "stranger", tmp_path / "twice"
     waits = "" if how == "answered" else "wait"
-    body = f"sleep 300 & echo $! > {child}\nsetsid sh -c 'echo $$ > {stranger}; exec sleep 300' &\n{waits}\necho done"
+    fork = f"(setsid sh -c 'echo $$ > {twice}; exec sleep 300' &) &"      # its parents end at once
+    body = (f"sleep 300 & echo $! > {child}\nsetsid sh -c 'echo $$ > {stranger}; exec sleep 300' &\n{fork}\n"
+            f"while [ ! -s {twice} -o ! -s {stranger} ]; do sleep 0.02; done\n{waits}\necho done")
     model = asked(str(script(tmp_path, body)), total_s=1.5 if how == "deadline" else 60.0)
     call = asyncio.create_task(model.complete(ask()))
-    started = await read_pid(child), await read_pid(stranger)
+    started = [await read_pid(file) for file in (child, stranger, twice)]
     if how == "cancelled":
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -145,11 +147,22 @@ async def test_nothing_that_it_started_is_left(tmp_path: Path, how: str) -> None
             await call
     else:
         assert (await call).text == "done\n"
-    assert await gone(started[0])
-    if how != "answered":       # the program's own end leaves what had left its session, as at any shell
-        assert await gone(started[1])
-    else:
-        os.kill(started[1], 9)
+    for pid in started:
+        assert await gone(pid)
+
+
+@pytest.mark.parametrize("body", [
+    "rm -rf $(dirname $MEMENTO_PROMPT_FILE)",
+    "d=$(dirname $MEMENTO_PROMPT_FILE); rm -rf $d; echo x > $d",
+    "d=$(dirname $MEMENTO_PROMPT_FILE); rm -rf $d; ln -s {kept} $d",
+    "d=$(dirname $MEMENTO_PROMPT_FILE); mkdir $d/sub; chmod 000 $d/sub",
+])
+async def test_whatever_it_does_with_its_folder_loses_no_answer(tmp_path: Path, body: str) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").write_text("of the user")
+    reply = await asked(str(script(tmp_path, f"{body.format(kept=kept)}\necho ready"))).complete(ask())
+    assert reply.text == "ready\n" and (kept / "file").read_text() == "of the user"
 
 
 async def test_a_missing_program_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
@@ -165,8 +178,16 @@ async def test_a_program_that_is_no_longer_there_fails_the_call(tmp_path: Path) 
     file = script(tmp_path, "echo x")
     model = asked(str(file))
     file.unlink()
-    with pytest.raises(ModelError, match="could not be started: No such file"):
+    with pytest.raises(ModelError, match="could not be started"):
         await model.complete(ask())
+
+
+async def test_one_that_the_system_cannot_run_says_why(tmp_path: Path) -> None:
+    file = tmp_path / "broken"
+    file.write_bytes(b"\x7fELF, but no program")
+    file.chmod(0o700)
+    with pytest.raises(ModelError, match="could not be started: Exec format error"):
+        await asked(str(file)).complete(ask())
 
 
 async def test_keys_of_the_environment_are_not_in_an_answer(tmp_path: Path) -> None:

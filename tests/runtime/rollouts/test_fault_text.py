@@ -60,6 +60,8 @@ async def test_a_fault_shows_the_programs_own_lines_and_its_output(make_pool):
     ("return ['fly', None]", FaultKind.INVALID_ACTION),
     ("return 'go'", FaultKind.INVALID_ACTION),
     ("return ['go', float('nan')]", FaultKind.INVALID_ACTION),
+    ("return ['go', 10 ** 400]", FaultKind.INVALID_ACTION),
+    ("return ['go', 2 ** 64]", FaultKind.INVALID_ACTION),
     ("return ['go', object()]", FaultKind.INVALID_ACTION),
     ("return ['go', 'x' * 1_000_000]", FaultKind.INVALID_ACTION),
     ("return ['go', np.float32(1) if obs['words'] == ['a', 'b'] else 1 / 0]", None),

@@ -1,11 +1,15 @@
 """The contents of a program process: no secrets, bounded resources, nothing of the project; layers as data."""
 
+import os
+import signal
+
 import pytest
 from memento.core.ports import RollTask
 from memento.core.values import Program
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.limits import Limits
-from memento.runtime.rollouts.program_process import ProgramLauncher
+from memento.runtime.rollouts.memory_kills import memory_kills
+from memento.runtime.rollouts.program_process import MemoryShort, ProgramFailed, ProgramLauncher
 
 from ...support import hostile
 
@@ -65,3 +69,38 @@ def test_a_program_process_tells_the_layers_that_are_promised():
         process.end()
     finally:
         launcher.close()
+
+
+@pytest.mark.parametrize(("counts", "kind"), [((3, 3), ProgramFailed), ((3, 4), MemoryShort)])
+def test_a_process_that_the_kernel_ends_for_memory_is_not_blamed_at_once(counts, kind):
+    """The count rises while the program runs: somebody else's memory ended it, so the task is tried again."""
+    left = iter(counts)
+    launcher = ProgramLauncher(Limits(), lambda: False, kills=lambda: next(left))
+    try:
+        process = launcher.launch(
+            "policy", hostile.GOOD, seed=1, cpu_s=5, reset=True, layout=None, action_size=None, **{"class": "Policy"},
+        )
+        process.await_hardened()
+        os.kill(process.pid, signal.SIGKILL)
+        process.begin()
+        with pytest.raises(ProgramFailed) as caught:
+            while True:     # what it sent before its end
+                process.receive(0, 1 << 16)
+    finally:
+        launcher.close()
+    assert type(caught.value) is kind and caught.value.answer == ("done" if kind is ProgramFailed else "killed")
+
+
+@pytest.mark.parametrize(("files", "count"), [
+    ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.events": "low 1\noom 5\noom_kill 2\n"}, 2),
+    ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/memory.events": "oom_kill 3\n"}, 3),
+    ({"proc/self/cgroup": "4:memory:/b\n0::/\n",
+      "sys/fs/cgroup/memory/b/memory.oom_control": "under_oom 0\noom_kill 7\n"}, 7),
+    ({"proc/self/cgroup": "4:memory:/b\n", "proc/vmstat": "nr_free_pages 9\noom_kill 4\n"}, 4),
+    ({}, 0),
+])
+def test_where_kills_for_memory_are_counted(tmp_path, files, count):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert memory_kills(tmp_path) == count
