@@ -14,7 +14,7 @@ from ..core.values import JSON, Program
 from ..core.version import __version__
 from ..domains import load as load_domain
 from ..domains import require_installed
-from ..memory.noting import noted
+from ..memory.noting import with_notes
 from ..memory.origin import sign
 from ..memory.runs import new_run
 from ..memory.store import RunStore
@@ -93,10 +93,10 @@ async def run(
                 address=address, recorded=recorded,
             )
             session = Session(work, store)
-            display.opened(folder)
+            display.on_open(folder)
             session.begin(display)
             sign(folder, started.settings)
-            with noted(display, store.folder) as noting:
+            with with_notes(display, store.folder) as noting:
                 return await session.drive(noting)
 
 
@@ -155,9 +155,9 @@ async def resume(
 async def _go_on(work: Work, resumed: RunResumed, store: RunStore, display: Display) -> RunResult:
     warn_of_lost(work.started.sandbox, resumed.sandbox or ())
     session = Session(work, store)
-    display.opened(store.folder)
+    display.on_open(store.folder)
     session.resume(resumed, display)
-    with noted(display, store.folder) as noting:
+    with with_notes(display, store.folder) as noting:
         return await session.drive(noting)
 
 

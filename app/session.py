@@ -90,7 +90,7 @@ class _Announcing:
         self._display = display
 
     async def carry_out(self, order: Any) -> Fact:
-        self._display.begun(order.id)
+        self._display.on_begin(order.id)
         return await self._agent.carry_out(order)
 
 
@@ -177,7 +177,7 @@ class Session:
             [ServiceNoted(model=model, event=event, text=text)]
         )
         if isinstance(display, Attentive):
-            work.models.services.retried = display.retried
+            work.models.services.retried = display.on_retry
         aids = (self._hints.on_fact, self._notes.on_fact, self._limits.on_fact)
         for listener in (active.on_fact, display.show, self._retention.on_fact, *aids, feed.on_fact):
             bus.subscribe(listener)

@@ -92,12 +92,12 @@ class Meter(Silence):
         self._began: float | None = None
         self._since: dict[int, tuple[float, bool]] = {}     # when a worker got its task, and whether that is ahead
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         """Note when programs begin to meet."""
         if self._met is None and parse(order).stage in FRESH:
             self._met = time.perf_counter()
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         """Nothing: only workers count."""
 
     def show(self, fact: Fact) -> None:

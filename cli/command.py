@@ -139,9 +139,9 @@ def evaluators() -> Iterable[str]:
 
 def experiments() -> Iterable[str]:
     """The experiments that are part of this package."""
-    from ..evidence.experiment import shipped
+    from ..evidence.experiment import shipped_names
 
-    return shipped()
+    return shipped_names()
 
 
 def randomisations() -> Iterable[str]:

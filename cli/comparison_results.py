@@ -70,12 +70,12 @@ class ComparisonResults:
     def success(self, unit: WorkUnit) -> float | None:
         """The success rate of a measure. The unit must be a measure that is done."""
         assert unit.measure is not None
-        return self._folder.measured()[unit.job.name, unit.measure.name].success
+        return self._folder.measures()[unit.job.name, unit.measure.name].success
 
     def rows(self, progress: Progress) -> tuple[Row, ...]:
         """The results so far, by task, model and arm."""
         return rows_of(
-            self._planned.experiment, self.comparing.jobs, progress, self._standings, self._folder.measured()
+            self._planned.experiment, self.comparing.jobs, progress, self._standings, self._folder.measures()
         )
 
     def result(self, progress: Progress, *, wall_s: float) -> dict[str, JSON]:

@@ -119,7 +119,7 @@ def _evaluator(pools: Sequence[EvaluatorPool], given: object, width: int) -> Ite
 
 def _judges(pools: Sequence[EvaluatorPool]) -> Iterator[str]:
     """The agreement of the judges with one another and with the tests; nothing where evaluators were not tested."""
-    if not any(pool.tested and pool.votes for pool in pools):
+    if not any(pool.has_tests and pool.votes for pool in pools):
         return
     kappa = fleiss_kappa([vote.choice for vote in pool.votes if vote.choice is not None] for pool in pools)
     among = f"judges: kappa {number(kappa, digits=2)}"
@@ -156,7 +156,7 @@ def _pool(pool: EvaluatorPool, given: object) -> str:
 
 def _tests_words(pool: EvaluatorPool) -> str:
     """How many evaluators the tests left to the votes, where they were tested."""
-    if not pool.tested:
+    if not pool.has_tests:
         return ""
     return f", {len(pool.leading)} ahead in the tests"
 

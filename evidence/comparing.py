@@ -116,10 +116,10 @@ class Comparing:
     def _found(self) -> Progress:
         """The runs and measures that earlier calls completed. What failed or stopped is tried again."""
         phases = {}
-        measured = self._folder.measured()
+        measured = self._folder.measures()
         for unit in self.units:
             if is_learned(unit.job.arm):
-                if self._trained(unit):
+                if self._is_trained(unit):
                     phases[key_of(unit)] = Phase.DONE
             elif unit.measure is None:
                 with suppress(StoreError):  # a run that cannot be read fails when it is started
@@ -190,20 +190,20 @@ class Comparing:
         self._folder.append_measured(measured)
         return Phase.DONE, ""
 
-    def _trained(self, unit: WorkUnit) -> bool:
+    def _is_trained(self, unit: WorkUnit) -> bool:
         """Whether a training is done and its measure kept."""
         folder = self._folder.run_of(unit.job)
         if not is_baseline(folder):
             return False
         with suppress(StoreError):  # one that cannot be read fails when it is started
             measured = measured_of(self._experiment, unit.job, read_record(folder))
-            return measured is not None and (measured.job, measured.measure) in self._folder.measured()
+            return measured is not None and (measured.job, measured.measure) in self._folder.measures()
         return False
 
     async def _search(self, unit: WorkUnit) -> tuple[Phase, str]:
         folder = self._folder.run_of(unit.job)
         await _until_unlocked(folder)
-        if is_run(folder) and not self._begun(folder):
+        if is_run(folder) and not self._has_begun(folder):
             shutil.rmtree(folder)  # killed before its first fact: nothing is in it
         if is_run(folder):
             if self._status(unit) is Phase.DONE:
@@ -217,7 +217,7 @@ class Comparing:
             return Phase.FAILED, self._error_of(unit, code)
         return self._status(unit), ""
 
-    def _begun(self, folder: Path) -> bool:
+    def _has_begun(self, folder: Path) -> bool:
         with RunStore.read(folder) as store:
             return store.last_seq > 0
 

@@ -126,7 +126,7 @@ def descend(rows: Sequence[CandidateRow]) -> Descent:
 def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> DescentStep:
     parent = next((by_id[each] for each in row.parents if each in by_id), None)
     diff = diff_lines((parent or row).program.text, row.program.text, context=2)
-    lines = shown(diff)
+    lines = lines_of_diff(diff)
     return DescentStep(
         id=row.id,
         operator=OPERATORS[row.operator].title,
@@ -141,7 +141,7 @@ def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> DescentStep:
     )
 
 
-def shown(diff: LineDiff) -> list[DiffLine]:
+def lines_of_diff(diff: LineDiff) -> list[DiffLine]:
     """The lines of a diff, bounded and printable; its note where it has one instead."""
     kinds = {"+": "add", "-": "del", "@": "at"}
     if diff.note:

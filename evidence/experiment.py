@@ -93,7 +93,7 @@ class Experiment:
         )
 
 
-def shipped() -> tuple[str, ...]:
+def shipped_names() -> tuple[str, ...]:
     """The names of the experiments that come with MEMENTO."""
     return tuple(sorted(path.name.removesuffix(".toml") for path in _SHIPPED.iterdir() if path.name.endswith(".toml")))
 
@@ -102,10 +102,10 @@ def load_experiment(given: str) -> Experiment:
     """The experiment with the name `given`, or in the TOML file at this path. Raises UsageError."""
     path = Path(given)
     if path.suffix != ".toml":
-        if given not in shipped() and given.partition(":")[0] in {*DOMAINS, *PREFIXES}:
+        if given not in shipped_names() and given.partition(":")[0] in {*DOMAINS, *PREFIXES}:
             raise UsageError(f"{given!r} is a task, not an experiment: memento compare --domain {given}")
-        if given not in shipped():
-            raise no_such("experiment", given, shipped())
+        if given not in shipped_names():
+            raise no_such("experiment", given, shipped_names())
         return parse_experiment((_SHIPPED / f"{given}.toml").read_text(encoding="utf-8"), name=given, origin=given)
     try:
         text = path.read_text(encoding="utf-8")
@@ -144,7 +144,7 @@ def _part(table: Mapping[str, Any], where: str) -> Experiment:
     """Some tasks, arms and measures of another experiment, named by `part_of`. Raises UsageError."""
     read = _Reader(table, where)
     whole = load_experiment(read.word(PART_OF))
-    tasks, arms, measures = (_chosen(getattr(whole, what), read.words(what), f"{where}, {what}") for what in LISTS)
+    tasks, arms, measures = (_with_names(getattr(whole, what), read.words(what), f"{where}, {what}") for what in LISTS)
     part = replace(
         whole, title=read.word("title", whole.title), part_of=whole.name, tasks=tasks, arms=arms, measures=measures
     )
@@ -156,7 +156,7 @@ def _part(table: Mapping[str, Any], where: str) -> Experiment:
     return part
 
 
-def _chosen(items: tuple[Any, ...], names: Sequence[str], where: str) -> tuple[Any, ...]:
+def _with_names(items: tuple[Any, ...], names: Sequence[str], where: str) -> tuple[Any, ...]:
     """The items with these names, in the order of the whole; all without names."""
     for name in names:
         if name not in [item.name for item in items]:
@@ -182,7 +182,7 @@ def is_learned(arm: Arm) -> bool:
 
 def parts_of(whole: str) -> tuple[Experiment, ...]:
     """The shipped experiments that are parts of the experiment named `whole`."""
-    texts = {name: (_SHIPPED / f"{name}.toml").read_text(encoding="utf-8") for name in shipped()}
+    texts = {name: (_SHIPPED / f"{name}.toml").read_text(encoding="utf-8") for name in shipped_names()}
     parts = {name: parse_experiment(text, name=name, origin=name) for name, text in texts.items() if PART_OF in text}
     return tuple(replace(part, name=name) for name, part in parts.items() if part.part_of == whole)
 

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from ..core.operators import OPERATORS
 from ..core.text import plural
 from ..core.values import Operator
+from .baseline_rows import BaselineRow
 from .findings import ArmFinding, GroupFinding
-from .learned import BaselineRow
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter
 
 LINES, BOXES = "lines", "boxes"
@@ -116,7 +116,7 @@ def _curves(group: GroupFinding, which: str, words: str) -> Markup:
 
 
 def _scales(group: GroupFinding) -> str:
-    """Where the episodes behind F changed: the best before counted other starts, and its F was withdrawn; or ""."""
+    """Where the episodes behind F changed: the best before plural other starts, and its F was withdrawn; or ""."""
     found = [
         f"{record.name}: from generation {point.generation} on, with {plural(point.starts, 'more start')}"
         for arm in group.arms for record in arm.records for point in record.curve if point.starts

@@ -162,7 +162,7 @@ class ComparisonFolder:
         """Add a finished measure; it is on disk when this returns."""
         self._append(MEASURES, asdict(measured))
 
-    def measured(self) -> dict[tuple[str, str], Measured]:
+    def measures(self) -> dict[tuple[str, str], Measured]:
         """The last finished measure of each (job, measure)."""
         return {(line["job"], line["measure"]): Measured(**line) for line in self._lines(MEASURES)}
 

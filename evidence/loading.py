@@ -13,9 +13,9 @@ from ..memory.audits import read_audit
 from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
+from .baseline_rows import BaselineRow, read_row
 from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
-from .learned import BaselineRow, read_row
 from .plan import list_jobs
 from .records import RunRecord, read_record
 
@@ -48,7 +48,7 @@ class Evidence:
     baselines: tuple[BaselineRow, ...] = ()     # learned ones, which no statistic counts
 
     @property
-    def counted(self) -> tuple[RunRecord, ...]:
+    def used_records(self) -> tuple[RunRecord, ...]:
         """The runs that the statistics use: those that are done; all if none is done."""
         return tuple(record for record in self.records if record.status == "done") or self.records
 
@@ -144,7 +144,7 @@ def load_comparison(folder: ComparisonFolder) -> Evidence:
     return Evidence(
         title=experiment.title or experiment.name,
         records=tuple(records),
-        measured=folder.measured(),
+        measured=folder.measures(),
         missing=missing,
         experiment=experiment,
         baselines=tuple(baselines),

@@ -14,9 +14,10 @@ from ..core.operators import OPERATORS
 from ..core.text import interval_words, number, one_line, plural, share
 from ..memory.card import luck_words
 from .figures import Figure, dots_of, held_out_rows
-from .findings import LEVEL, SUCCESS, ArmFinding, Findings, GroupFinding, TestFinding, listed
+from .findings import SUCCESS, ArmFinding, Findings, GroupFinding, TestFinding
 from .loading import Evidence
 from .records import RunRecord
+from .sentences import LEVEL, list_words
 from .svg import Dots
 
 MOST_ROWS = 24      # of the main figure of several tasks; of more arms the first and the best other one are shown
@@ -192,7 +193,7 @@ def _verdict(group: GroupFinding, quantity: str) -> str:
     for above, word in ((True, "above"), (False, "below")):
         clear = [one.other for one in tests if _is_clear(one, above=above)]
         if clear:
-            named = listed(clear) if len(clear) <= NAMED else f"{len(clear)} of the {len(tests)} others"
+            named = list_words(clear) if len(clear) <= NAMED else f"{len(clear)} of the {len(tests)} others"
             parts.append(f"it is significantly {word} {named}")
     if parts:
         return " and ".join(parts)

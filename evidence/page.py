@@ -15,17 +15,21 @@ from markupsafe import Markup
 from ..core.text import excerpt, number, one_line, plural
 from ..memory.card import card_words
 from ..memory.evaluator_pools import EvaluatorPool, hardened_words
-from . import page_tables, tables
+from . import episode_tables, tables
+from .baseline_rows import BaselineRow
 from .descent import Descent, descend
+from .episode_tables import variances
 from .figures import Figure, evaluation_figures, list_figures, operators_shown
-from .findings import GroupFinding, find, sentences
-from .learned import BaselineRow
+from .findings import GroupFinding, find
+from .learned_tables import baseline_table, evaluation_table
 from .loading import Evidence
 from .opening import Opening, open_page
-from .page_tables import baseline_table, correlations, evaluation_table, paper_tables, variances, yardstick_tables
+from .page_tables import correlations, paper_tables
 from .parts import figure_downloads, table_downloads
-from .published import differences
+from .published_setting import differences
+from .published_tables import yardstick_tables
 from .records import RunRecord
+from .sentences import sentences
 from .svg import swatch
 from .tables import Table
 from .validity import find_validity, validity_table
@@ -160,7 +164,7 @@ def _content(evidence: Evidence, frame: PageOrigin) -> dict[str, Any]:
         "origins": _operator_legend(evidence.records),
         "versions": _versions([*evidence.records, *evidence.baselines]),
         "layers": sorted({layer for record in evidence.records for layer in record.sandbox}),
-        "settings": (*_settings(evidence.records), *_trained(evidence.baselines)),
+        "settings": (*_settings(evidence.records), *_training_rows(evidence.baselines)),
     }
 
 
@@ -211,7 +215,7 @@ def banners(evidence: Evidence, frame: PageOrigin) -> Iterable[str]:
     unfinished = [record.name for record in evidence.records if record.status != "done"]
     if unfinished or evidence.missing:
         count = len(unfinished) + len(evidence.missing)
-        kept = "the statistics leave them out" if evidence.counted != evidence.records or evidence.missing else (
+        kept = "the statistics leave them out" if evidence.used_records != evidence.records or evidence.missing else (
             "the page shows the results so far"
         )
         whole = len(evidence.records) + len(evidence.missing)
@@ -239,7 +243,7 @@ def _of_runs(count: int, whole: int) -> str:
 def _section(group: GroupFinding, main: Figure | None) -> Section:
     """A group's part of the page; `main` is the figure that the opening shows already."""
     details = (tables.intervals(group),) if any(arm.measures for arm in group.arms) else ()
-    tests, searched = tables.tests(group), (page_tables.episodes(group), page_tables.gates(group))
+    tests, searched = tables.tests(group), (episode_tables.episodes(group), episode_tables.gates(group))
     further = (tables.savings(group), *(each for each in searched if each is not None), tables.costs(group))
     return Section(
         group=group,
@@ -347,7 +351,7 @@ def _settings(records: Sequence[RunRecord]) -> tuple[tuple[str, tuple[tuple[str,
     return tuple(found.items())
 
 
-def _trained(rows: Sequence[BaselineRow]) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
+def _training_rows(rows: Sequence[BaselineRow]) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
     """The settings of each learned baseline."""
     for row in rows:
         yield row.name, tuple((key, one_line(str(without_paths(value)), 600)) for key, value in row.settings.items())

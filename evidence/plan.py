@@ -61,14 +61,14 @@ def with_flags(
         kept = tuple(task for each in tasks for task in each)
         names = {task.name for task in kept}
         changed = replace(
-            changed, tasks=kept, arms=_limited(changed.arms, "tasks", names),
-            measures=_limited(changed.measures, "tasks", names) or (Measure(name=AS_SEARCHED),),
+            changed, tasks=kept, arms=_only_names(changed.arms, "tasks", names),
+            measures=_only_names(changed.measures, "tasks", names) or (Measure(name=AS_SEARCHED),),
         )
     if by_methods:
         arms = [_pick(changed.arms, name, lambda arm: arm.method) or (Arm(name=name, method=name),)
                 for name in by_methods]
         chosen = tuple(arm for each in arms for arm in each)
-        measures = _limited(changed.measures, "arms", {arm.name for arm in chosen})
+        measures = _only_names(changed.measures, "arms", {arm.name for arm in chosen})
         changed = replace(changed, arms=chosen, measures=measures or (Measure(name=AS_SEARCHED),))
     changed = replace(
         changed,
@@ -90,7 +90,7 @@ def _pick(items: tuple[Any, ...], name: str, kind: Any) -> tuple[Any, ...]:
     return tuple(item for item in items if item.name == name) or tuple(item for item in items if kind(item) == name)
 
 
-def _limited(items: tuple[Any, ...], what: str, names: set[str]) -> tuple[Any, ...]:
+def _only_names(items: tuple[Any, ...], what: str, names: set[str]) -> tuple[Any, ...]:
     """The items that apply to one of these names, or to all; `what` is the field that lists names."""
     return tuple(
         replace(item, **{what: tuple(name for name in getattr(item, what) if name in names)})
@@ -98,7 +98,7 @@ def _limited(items: tuple[Any, ...], what: str, names: set[str]) -> tuple[Any, .
     )
 
 
-def joined(old: Experiment, new: Experiment) -> Experiment:
+def union_of(old: Experiment, new: Experiment) -> Experiment:
     """Two parts of one experiment as one larger part, in the order of the whole."""
     whole = load_experiment(str(new.part_of))
 
@@ -387,9 +387,9 @@ def merge(old: Experiment, new: Experiment) -> Experiment:
     if replace(new, name=old.name, title=old.title) == replace(old, title=old.title):
         return old
     if old.part_of is not None and old.part_of == new.part_of:
-        new = joined(old, new)
+        new = union_of(old, new)
     for what in ("preset", "evaluator", "initial", "settings"):
-        before, after = _unbudgeted(getattr(old, what)), _unbudgeted(getattr(new, what))
+        before, after = _without_budget(getattr(old, what)), _without_budget(getattr(new, what))
         if before != after:
             raise UsageError(
                 f"the comparison {old.name!r} was begun with {what} = {before!r}, not {after!r}: choose another --name"
@@ -410,6 +410,6 @@ def merge(old: Experiment, new: Experiment) -> Experiment:
     return replace(new, name=old.name)
 
 
-def _unbudgeted(given: object) -> object:
+def _without_budget(given: object) -> object:
     """Settings without their budgets, which change no result; other values unchanged."""
     return {key: value for key, value in given.items() if not _is_budget(key)} if isinstance(given, Mapping) else given

@@ -37,8 +37,8 @@ def glance(group: GroupFinding) -> Table:
             str(len(arm.records)),
             spread(arm.fitness),
             spread(arm.success),
-            *(spread(measured(arm, name, fitness=False)) for name in measures),
-            *(spread(measured(arm, name, fitness=True)) for name in measures),
+            *(spread(spread_of_measure(arm, name, fitness=False)) for name in measures),
+            *(spread(spread_of_measure(arm, name, fitness=True)) for name in measures),
             spread(arm.area),
         )
         for arm in group.arms
@@ -87,10 +87,10 @@ def _interval_cells(measure: MeasureFinding, success: Spread) -> tuple[str, ...]
     return (
         str(success.n),
         spread(success),
-        between(success.low, success.high),
+        interval_words(success.low, success.high),
         str(measure.episodes),
         str(measure.successes),
-        between(measure.low, measure.high),
+        interval_words(measure.low, measure.high),
     )
 
 
@@ -104,7 +104,7 @@ def tests(group: GroupFinding) -> Table | None:
             f"{one.one} − {one.other}",
             str(one.test.n),
             signed_number(one.test.difference, digits=3),
-            between(one.test.low, one.test.high, difference=True),
+            interval_words(one.test.low, one.test.high, difference=True),
             f"{one.test.wins} : {one.test.losses}",
             p_value(one.test.wilcoxon),
             p_value(one.test.permutation),
@@ -347,7 +347,7 @@ def _measures(group: GroupFinding) -> list[str]:
     return list(dict.fromkeys(measure.name for arm in group.arms for measure in arm.measures))
 
 
-def measured(arm: ArmFinding, measure: str, *, fitness: bool) -> Spread | None:
+def spread_of_measure(arm: ArmFinding, measure: str, *, fitness: bool) -> Spread | None:
     """Success, or fitness under the reference evaluator, of an arm in a measure; None where it was not measured."""
     found = next((one for one in arm.measures if one.name == measure), None)
     if found is None:
@@ -373,7 +373,7 @@ def spread(found: Spread | None) -> str:
     return plus_minus(None if found is None else (found.mean, found.std))
 
 
-def between(low: float | None, high: float | None, *, difference: bool = False) -> str:
+def interval_words(low: float | None, high: float | None, *, difference: bool = False) -> str:
     """An interval."""
     if low is None or high is None:
         return DASH

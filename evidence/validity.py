@@ -13,7 +13,7 @@ from ..core.examined import EvaluatorTests
 from ..core.text import DASH, number, one_line
 from .records import Merit, RunRecord
 from .statistics import CONFIDENCE, rank_correlation
-from .tables import Table, between
+from .tables import Table, interval_words
 
 RESAMPLES = 2000
 
@@ -87,8 +87,8 @@ def validity_table(found: Sequence[Validity]) -> Table | None:
         rows=tuple(
             (
                 one.run, one.evaluator, str(one.candidates), number(one.rho, digits=2),
-                between(one.low, one.high), str(one.unsuccessful), number(one.gap),
-                one_line(one.misleading, 60) or DASH, *_tested(one.tests),
+                interval_words(one.low, one.high), str(one.unsuccessful), number(one.gap),
+                one_line(one.misleading, 60) or DASH, *_test_cells(one.tests),
             )
             for one in found
         ),
@@ -99,7 +99,7 @@ def validity_table(found: Sequence[Validity]) -> Table | None:
     )
 
 
-def _tested(tests: EvaluatorTests | None) -> tuple[str, str, str]:
+def _test_cells(tests: EvaluatorTests | None) -> tuple[str, str, str]:
     if tests is None:
         return DASH, DASH, DASH
     return (

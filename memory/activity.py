@@ -57,7 +57,7 @@ class UnderWay:
         if order in self._orders:
             self._retried[order] = why
 
-    def retried(self, order: str) -> str:
+    def retry_words(self, order: str) -> str:
         """For which time the call of this order is tried, and what failed before; "" for the first time."""
         return self._retried.get(order, "")
 

@@ -104,17 +104,17 @@ def card_of(view: RunView, measured: Iterable[Fact], programs: Iterable[Fact]) -
     first = None if status.first_elite is None else status.first_elite.candidate
     pace = None if elite is None else pace_of(slots, elite)
     facts = [*measured]
-    unseen = None if status.final is None else _unseen(status.final, facts)
+    unseen = None if status.final is None else _unseen_figures(status.final, facts)
     return Card(
         unseen=unseen,
-        robust={each.conditions: _unseen(each, facts, each.conditions) for each in status.robust},
+        robust={each.conditions: _unseen_figures(each, facts, each.conditions) for each in status.robust},
         luck=() if unseen is None else tuple(_luck(view, unseen)),
         episodes=_by_purpose(view),
         call_ms=None if pace is None else pace.median_ms,
         call_p99_ms=None if pace is None else pace.p99_ms,
         elite_lines=_lines(texts.get(elite or "")),
         initial_lines=_lines(texts.get(first or "")),
-        reintroduced=reintroduced(texts, parents),
+        reintroduced=reintroduction_share(texts, parents),
     )
 
 
@@ -132,7 +132,7 @@ def _names(conditions: str) -> tuple[str, str]:
     return str(final("elite", conditions)), str(final("initial", conditions))
 
 
-def _unseen(measure: FinalMeasured, facts: Iterable[Fact], conditions: str = "") -> Unseen:
+def _unseen_figures(measure: FinalMeasured, facts: Iterable[Fact], conditions: str = "") -> Unseen:
     """The final measure of the elite with intervals, which need its single episodes.
 
     They are those of p_0 where both are one program.
@@ -323,7 +323,7 @@ def _lines(text: str | None) -> int | None:
     return None if text is None else sum(bool(line.strip()) for line in text.splitlines())
 
 
-def reintroduced(texts: Mapping[str, str], parents: Mapping[str, Sequence[str]]) -> float | None:
+def reintroduction_share(texts: Mapping[str, str], parents: Mapping[str, Sequence[str]]) -> float | None:
     """The share of added lines that an earlier candidate had deleted; `texts` in the order of arrival.
 
     A candidate adds the lines that no parent has, and deletes those that all its parents have and it has not. Lines

@@ -223,7 +223,7 @@ def _decoder(hint: Any, *, inline: bool = False) -> Back | None:
         return inner and (lambda value, values: None if value is None else inner(value, values))
     if origin is tuple:
         item = _decoder(typing.get_args(hint)[0], inline=inline)
-        return (lambda value, values: tuple([item(one, values) for one in _listed(value)])) if item else _tuple
+        return (lambda value, values: tuple([item(one, values) for one in _list_of(value)])) if item else _tuple
     if dataclasses.is_dataclass(hint):
         return _fetch if hint in _KIND_OF and not inline else _from_fields(hint, inline=inline)
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -258,10 +258,10 @@ def _fetch(reference: str, values: Mapping[str, Any]) -> Any:
 
 
 def _tuple(value: Any, _: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(_listed(value))
+    return tuple(_list_of(value))
 
 
-def _listed(value: Any) -> list[Any]:
+def _list_of(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError(f"a {type(value).__name__} where a list belongs")
     return value

@@ -37,12 +37,12 @@ class EvaluatorPool:
         return sum(vote.choice is None for vote in self.votes)
 
     @property
-    def tested(self) -> bool:
+    def has_tests(self) -> bool:
         """Whether its valid evaluators were tested."""
         return any(entry.candidate.examination.tests is not None for entry in self.entries)
 
     @property
-    def open(self) -> tuple[int, ...]:
+    def electable(self) -> tuple[int, ...]:
         """The slots that judges could vote for."""
         return tuple(each.slot for each in open_to_votes(entry.candidate for entry in self.entries))
 
@@ -74,8 +74,8 @@ def list_judges(pools: Iterable[EvaluatorPool]) -> tuple[JudgeRecord, ...]:
     """The record of each judge by seat; abstentions do not count."""
     records: dict[int, JudgeRecord] = {}
     for pool in pools:
-        ahead, voted = pool.leading, pool.open
-        if not pool.tested or len(ahead) == len(voted):
+        ahead, voted = pool.leading, pool.electable
+        if not pool.has_tests or len(ahead) == len(voted):
             continue
         for vote in pool.votes:
             if vote.choice is not None:

@@ -52,7 +52,7 @@ class WriterLock:
         path = folder / LOCK
         with _guard:
             if _identity(path) in _held:
-                raise _locked(folder)
+                raise _lock_error(folder)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
                 _lock_soon(descriptor, folder)
@@ -117,11 +117,11 @@ def _lock_soon(descriptor: int, folder: Path) -> None:
             return
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise _locked(folder) from None
+                raise _lock_error(folder) from None
             time.sleep(0.02)
 
 
-def _locked(folder: Path) -> RunRefused:
+def _lock_error(folder: Path) -> RunRefused:
     try:
         who = str(Holder(**json.loads((folder / HOLDER).read_text())))
     except (OSError, ValueError, TypeError):

@@ -149,7 +149,7 @@ def find(store: RunStore, name: str) -> Record | None:
                 return replace(_policy(store, name, facts, calls), turns=turns, note=note, looks=looks)
             case VoteCast():
                 return VoteRecord(id=name, vote=fact, summary=fact.reason, calls=calls)
-    attempt = _attempt(name, facts, calls) or _given(store, name, facts)
+    attempt = _attempt(name, facts, calls) or _given_record(store, name, facts)
     return attempt and replace(attempt, turns=turns, note=note)
 
 
@@ -185,16 +185,16 @@ def _attempt(name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Record
         match fact:
             case ProposalMade() | TuningEnded():
                 return Record(
-                    id=name, program=fact.program, summary=fact.summary, calls=calls, episodes=_rolled(facts, name)
+                    id=name, program=fact.program, summary=fact.summary, calls=calls, episodes=_rollouts_of(facts, name)
                 )
             case ProposalFailed():
                 return Record(id=name, summary=fact.summary, fault=fact.fault, calls=calls)
     return None
 
 
-def _given(store: RunStore, name: str, facts: list[Fact]) -> Record | None:
+def _given_record(store: RunStore, name: str, facts: list[Fact]) -> Record | None:
     """A first policy that a person gave and that no episode kept: no model proposed it, and it is not p_0."""
-    rolled = _rolled(facts, name)
+    rolled = _rollouts_of(facts, name)
     if not rolled or parse(name).stage != INITIAL:
         return None
     program = next((fact.initial for fact in store.facts(only=(RunStarted,)) if isinstance(fact, RunStarted)), None)
@@ -204,7 +204,7 @@ def _given(store: RunStore, name: str, facts: list[Fact]) -> Record | None:
     )
 
 
-def _seen(store: RunStore, name: str, version: int) -> Seen | None:
+def _fresh_record(store: RunStore, name: str, version: int) -> Seen | None:
     """What was seen of a candidate on fresh episodes, by this version of the evaluator."""
     found: Seen | None = None
     in_use = 1
@@ -238,7 +238,7 @@ def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow,
         bound=scored.bound, rolled=rolled, duplicate_of=duplicate, accepted=_verdict(facts),
         elite_of=tuple(elite.generation for elite in elites),
         gate=next((fact for fact in facts if isinstance(fact, GateDecided)), None), version=scored.version,
-        seen=_seen(store, name, scored.version),
+        seen=_fresh_record(store, name, scored.version),
     )
 
 
@@ -252,11 +252,11 @@ def _initial(
     alike = [elite for elite in elites if elite.version == 1]    # as these scores are
     return Policy(
         id=name, program=given.program, summary="" if made is None else made.summary, metrics=dict(aggregate(scores)),
-        episodes=_rolled(facts, name, scores), calls=calls, operator=Operator.INITIAL,
+        episodes=_rollouts_of(facts, name, scores), calls=calls, operator=Operator.INITIAL,
         rolled=sum(isinstance(fact, EpisodeEnded) for fact in facts),
         fitness=alike[-1].fitness if alike else None, success_rate=elites[-1].success_rate if elites else None,
         mean_return=elites[-1].mean_return if elites else None,
-        elite_of=tuple(elite.generation for elite in elites), seen=_seen(store, name, 1),
+        elite_of=tuple(elite.generation for elite in elites), seen=_fresh_record(store, name, 1),
     )
 
 
@@ -274,7 +274,7 @@ def _episodes_of(
     the first candidate with the same program."""
     if len(scored.scores) == len(scored.episodes) > 0:
         return tuple(zip(scored.episodes, scored.scores, strict=True))
-    own = _rolled(facts, scored.id)
+    own = _rollouts_of(facts, scored.id)
     other = None if source is None else find(store, source)
     known = {episode.index for episode, _ in own if episode is not None}
     others = [] if other is None else [
@@ -283,7 +283,7 @@ def _episodes_of(
     return tuple(sorted((*own, *others), key=lambda each: -1 if each[0] is None else each[0].index))
 
 
-def _rolled(
+def _rollouts_of(
     facts: list[Fact], name: str, on_t0: tuple[Score, ...] = ()
 ) -> tuple[tuple[Episode | None, Score | None], ...]:
     """The episodes rolled out for it, by index; `on_t0` holds the scores of p_0."""

@@ -18,7 +18,7 @@ AT_LEAST_EVERY_S = 5.0
 
 
 @contextlib.contextmanager
-def noted(display: Display, folder: Path, *, clock: Callable[[], float] = time.time) -> Iterator[Display]:
+def with_notes(display: Display, folder: Path, *, clock: Callable[[], float] = time.time) -> Iterator[Display]:
     """Wrap the display; until the end, keep a note of the activity in `folder`."""
     noting = _Noting(display, folder, clock)
     try:
@@ -40,9 +40,9 @@ class _Noting:
         self._under_way = UnderWay()
         self._written = 0.0
 
-    def opened(self, folder: Path) -> None:
+    def on_open(self, folder: Path) -> None:
         self.folder = folder
-        self._display.opened(folder)
+        self._display.on_open(folder)
 
     def recall(self, facts: Iterable[Fact]) -> None:
         self._display.recall(facts)
@@ -60,14 +60,14 @@ class _Noting:
     def close(self) -> None:
         self._display.close()
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         self._under_way.begin(order, self._clock())
         if self._attentive is not None:
-            self._attentive.begun(order)
+            self._attentive.on_begin(order)
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         if self._attentive is not None:
-            self._attentive.retried(order, why)
+            self._attentive.on_retry(order, why)
 
     def observe(self, activity: Activity) -> None:
         self._under_way.observe(activity)

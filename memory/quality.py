@@ -85,12 +85,12 @@ def quality_of(fitness: float, success_rate: float | None, episodes: int, seen: 
         )
     total = episodes + seen.episodes
 
-    def pooled(search: float, fresh: float) -> float:
+    def pool(search: float, fresh: float) -> float:
         return (episodes * search + seen.episodes * fresh) / total
 
-    known = None if success_rate is None or seen.success_rate is None else pooled(success_rate, seen.success_rate)
+    known = None if success_rate is None or seen.success_rate is None else pool(success_rate, seen.success_rate)
     return Quality(
-        fitness=pooled(fitness, seen.fitness), success_rate=known, episodes=total, fresh=seen.episodes,
+        fitness=pool(fitness, seen.fitness), success_rate=known, episodes=total, fresh=seen.episodes,
         search_success=success_rate,
     )
 

@@ -64,7 +64,7 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
     if len(fitting) == 1:
         return root / fitting[0]
     if fitting:
-        raise UsageError(f"{name!r} matches several runs: {_listed(fitting)}; type more of the name")
+        raise UsageError(f"{name!r} matches several runs: {_names(fitting)}; type more of the name")
     if name and (os.sep in name or not names) and Path(name).is_dir():
         raise not_a_run(Path(name))
     if not names:
@@ -109,13 +109,13 @@ def require_run(folder: Path) -> None:
     if folder.exists():
         raise not_a_run(folder)
     others = [run.name for run in list_runs(folder.parent)]
-    raise UsageError(f"no run at {folder}; " + (f"runs here: {_listed(others)}" if others else "no runs here"))
+    raise UsageError(f"no run at {folder}; " + (f"runs here: {_names(others)}" if others else "no runs here"))
 
 
 def not_a_run(folder: Path) -> UsageError:
     """The error for a folder (or file) that exists but holds no run."""
     inside = [run.name for run in list_runs(folder)]
-    more = f"; runs in it: {_listed(inside)}" if inside else f": it has no {DATABASE}"
+    more = f"; runs in it: {_names(inside)}" if inside else f": it has no {DATABASE}"
     return UsageError(f"{folder} is not a run{more}")
 
 
@@ -156,6 +156,6 @@ def _make_unique(root: Path, label: str, now: float, seed: int) -> Path:
             return root / f"{stem}-{tag}"
 
 
-def _listed(names: list[str]) -> str:
+def _names(names: list[str]) -> str:
     shown = ", ".join(names[-_SHOWN:])
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} older"

@@ -42,11 +42,11 @@ class SavedEpisodes:
 
     def total(self) -> int:
         """All saved episodes of the search."""
-        return self._total + sum(self._saved(trial) for trial in self._open.values())
+        return self._total + sum(self._spared(trial) for trial in self._open.values())
 
     def by_duplicates(self) -> int:
         """The saved episodes of already known programs."""
-        return self._by_duplicates + sum(self._saved(trial) for trial in self._open.values() if trial.duplicate)
+        return self._by_duplicates + sum(self._spared(trial) for trial in self._open.values() if trial.duplicate)
 
     def copy(self) -> "SavedEpisodes":
         """An independent copy."""
@@ -97,7 +97,7 @@ class SavedEpisodes:
     def _trial(self, candidate: str) -> _Trial:
         return self._open.setdefault(candidate, _Trial())
 
-    def _saved(self, trial: _Trial) -> int:
+    def _spared(self, trial: _Trial) -> int:
         made = trial.ahead if trial.kept else trial.proposed
         return max(0, self._full - trial.run) if trial.scored and made else 0
 
@@ -105,6 +105,6 @@ class SavedEpisodes:
         """Sum up a finished generation, whose candidates get no more episodes."""
         for key in [key for key in self._open if parse(key).generation <= generation]:
             trial = self._open.pop(key)
-            saved = self._saved(trial)
+            saved = self._spared(trial)
             self._total += saved
             self._by_duplicates += saved if trial.duplicate else 0

@@ -24,20 +24,12 @@ from ..core.events import Fact, RunContinued, RunPaused, RunResumed, RunStarted
 from ..core.ports import Clock
 from ..core.values import JSON, Document
 from .codec import Encoded, decode, digest_of, encode, references, revive
-from .database import (
-    Database,
-    begin,
-    check_version,
-    connect_guest,
-    connect_reader,
-    connect_writer,
-    make_database,
-    migrate,
-    storage_errors,
-    store_error,
-)
+from .database import connect_guest, connect_reader, connect_writer, make_database
 from .lock import WriterLock, holder, is_locked
+from .migrations import begin, check_version, migrate
 from .runs import is_run, never_begun, require_run
+from .sqlite_library import Database
+from .store_errors import storage_errors, store_error
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
 _REMEMBERED = 8_000_000  # characters of values that later facts probably refer to again
@@ -198,12 +190,12 @@ class RunStore:
             values = self._fetch(rows, texts=texts)
             for number, at, kind, order, body in rows:
                 if whole and number != seq + 1:
-                    raise self._damaged(f"fact {seq + 1} is missing")
+                    raise self._damage_error(f"fact {seq + 1} is missing")
                 seq = number
                 try:
                     entry = Entry(seq=number, at=time_of(at), fact=decode(kind, order, text_of(body), values))
                 except StoreError as error:
-                    raise self._damaged(f"fact {number}: {error}") from error
+                    raise self._damage_error(f"fact {number}: {error}") from error
                 yield entry
 
     @property
@@ -237,7 +229,7 @@ class RunStore:
             try:
                 wanted = {reference for row in rows for reference in references(text_of(row[4]))}
             except StoreError as error:
-                raise self._damaged(str(error)) from error
+                raise self._damage_error(str(error)) from error
             unread = set() if texts else {reference for reference in wanted if reference.startswith(_UNREAD)}
             wanted -= unread
             if self._remembered > _REMEMBERED:
@@ -252,7 +244,7 @@ class RunStore:
                     try:
                         self._values[reference] = revive(reference, text_of(content))
                     except StoreError as error:
-                        raise self._damaged(str(error)) from error
+                        raise self._damage_error(str(error)) from error
             return ChainMap(dict.fromkeys(unread, Document("")), self._values) if unread else self._values
 
     def _contents(self, digests: Collection[str]) -> list[Any]:
@@ -303,7 +295,7 @@ class RunStore:
                 "process ends, and what it did not commit is done again by the other one"
             )
 
-    def _damaged(self, what: str) -> StoreError:
+    def _damage_error(self, what: str) -> StoreError:
         return store_error(self.folder, f"is damaged: {what}")
 
 

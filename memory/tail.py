@@ -33,11 +33,13 @@ from ..core.turns import Passage
 from ..core.values import Document, Program
 from .card import PROGRAMS, Card, card_of, measured_names
 from .codec import decode, references, revive
-from .database import check_version, connect_reader, storage_errors, store_error
+from .database import connect_reader
 from .lock import is_locked
+from .migrations import check_version
 from .run_view import RunView, view_of
 from .runs import DATABASE, is_run
 from .store import Entry, RunStore, text_of, time_of
+from .store_errors import storage_errors, store_error
 
 PIECE = 2000              # facts per piece
 OUTLINE = (
@@ -115,7 +117,7 @@ def window(folder: Path, places: list[int]) -> list[Entry]:
         rows = connection.execute(
             f"SELECT seq, at, kind, order_id, {_BODY} FROM facts WHERE seq IN ({marks}) ORDER BY seq", places
         ).fetchall()
-        return [*_decoded(connection, rows)]
+        return [*_entries_of(connection, rows)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +171,7 @@ class Follower:
             if connection.execute("SELECT count(*) FROM facts").fetchone()[0] != _last_seq(connection):
                 hole = "SELECT min(seq) FROM (SELECT 0 AS seq UNION SELECT seq FROM facts) AS known " \
                        "WHERE NOT EXISTS (SELECT 1 FROM facts WHERE facts.seq = known.seq + 1)"
-                raise self._damaged(f"fact {connection.execute(hole).fetchone()[0] + 1} is missing")
+                raise self._damage_error(f"fact {connection.execute(hole).fetchone()[0] + 1} is missing")
 
     def close(self) -> None:
         """Close the database; a later read opens it again."""
@@ -199,9 +201,9 @@ class Follower:
         if last > self._seq:
             rows = connection.execute(_FACTS, (self._seq, limit)).fetchall()
             try:
-                entries = tuple(_decoded(connection, rows))
+                entries = tuple(_entries_of(connection, rows))
             except StoreError as error:
-                raise self._damaged(str(error)) from error
+                raise self._damage_error(str(error)) from error
             more = len(rows) == limit
             self._seq = rows[-1][0] if more else last
         requests = connection.execute("SELECT kind FROM requests WHERE taken_at IS NULL ORDER BY id").fetchall()
@@ -211,7 +213,7 @@ class Follower:
             requests=tuple(row[0] for row in requests), stopping="" if stop is None else stop[0],
         )
 
-    def _damaged(self, what: str) -> StoreError:
+    def _damage_error(self, what: str) -> StoreError:
         return StoreError(f"the run {self.folder.name!r} in {self.folder.parent} is damaged: {what}")
 
     def _open(self) -> sqlite3.Connection:
@@ -246,7 +248,7 @@ def _last_seq(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()[0])
 
 
-def _decoded(connection: sqlite3.Connection, rows: list[Any]) -> Iterator[Entry]:
+def _entries_of(connection: sqlite3.Connection, rows: list[Any]) -> Iterator[Entry]:
     """The facts of rows of (seq, at, kind, order, body), with stand-ins for their texts. Raises StoreError."""
     texts = [text_of(row[4]) for row in rows]
     values = _Values(_examinations(connection, texts))

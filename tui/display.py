@@ -25,7 +25,7 @@ class Silence:
 
     folder: Path | None = None
 
-    def opened(self, folder: Path) -> None:
+    def on_open(self, folder: Path) -> None:
         """Store the folder only."""
         self.folder = folder
 
@@ -61,7 +61,7 @@ class PlainLines:
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def opened(self, folder: Path) -> None:
+    def on_open(self, folder: Path) -> None:
         """Print the run's folder."""
         self.folder = folder
         self._print(f"run {folder}")
@@ -85,12 +85,12 @@ class PlainLines:
                 self._print(line)
                 self._quiet_s = QUIET_S
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         """An agent started an order."""
         with self._changing:
             self._live.under_way.begin(order, self._clock())
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         """The model call of an order is tried again."""
         with self._changing:
             self._live.under_way.retry(order, why)
@@ -110,7 +110,7 @@ class PlainLines:
             elif now - self._printed_at >= self._quiet_s:
                 self._quiet_s = QUIET_S if status.stage in STARTING else min(LONGEST_QUIET_S, 2 * self._quiet_s)
                 under_way = self._live.under_way
-                self._print(waiting(under_way.note(now), status, under_way.retried))
+                self._print(waiting(under_way.note(now), status, under_way.retry_words))
 
     def close(self) -> None:
         """End the thread; the stream stays open."""

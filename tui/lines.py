@@ -74,7 +74,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
     status = view.status
     match fact:
         case RunStarted():
-            return _started(fact)
+            return _start_lines(fact)
         case RunResumed():
             layers = () if fact.sandbox is None else (isolation(fact.sandbox),)
             return ("resumed: completed work is kept, open work is repeated", *layers)
@@ -112,11 +112,11 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case EvaluatorHardened():
             return (f"   {hardened_words(fact)}",)
         case EvaluatorMoved():
-            return _moved(fact)
+            return _move_lines(fact)
         case EvaluatorPoolScored():
             return tuple(_evaluator(entry, moves=status.elite is not None) for entry in fact.pool)
         case EvaluatorChosen():
-            return _chosen(fact)
+            return _choice_lines(fact)
         case CandidateScored() if fact.candidate.operator is not Operator.HILL_CLIMB:
             return (_candidate(view.slots.candidates[fact.candidate.id], status, _to_the_elite(fact, status)),)
         case CandidateAccepted() | CandidateRejected():
@@ -177,7 +177,7 @@ def waiting(note: ActivityNote, status: RunStatus, retried: Callable[[str], str]
 # ------------------------------------------------------------------------------------- start and stages
 
 
-def _started(fact: RunStarted) -> tuple[str, ...]:
+def _start_lines(fact: RunStarted) -> tuple[str, ...]:
     settings = fact.settings
     model = settings.get("model")
     lines = [
@@ -198,7 +198,8 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
 
     branches = ", ".join(
         plural(branch.slots, branch.what)
-        + (f" over {many('tune_episodes', 'episode')}{_tuned(status)}" if Operator.TUNE in branch.operators else "")
+        + (f" over {many('tune_episodes', 'episode')}{_tuning_when(status)}"
+           if Operator.TUNE in branch.operators else "")
         for branch in branches_of(status.settings)
     )
     evaluator = status.settings.get("evaluator")
@@ -230,7 +231,7 @@ def _robust(status: RunStatus) -> str:
     return f", also under {' and '.join(CONDITIONS)} changes of their conditions" if again else ""
 
 
-def _tuned(status: RunStatus) -> str:
+def _tuning_when(status: RunStatus) -> str:
     """Which generations tune constants, where not all do."""
     tuned, generations = status.number("tune_generations"), status.number("generations")
     if not tuned or tuned >= generations:
@@ -251,7 +252,7 @@ def _evaluator(entry: EvaluatorCandidate, *, moves: bool) -> str:
     return f"{head}  f on {tried}: {' '.join(f'{score:.3f}' for score in scores)}{order}{_summary(entry.summary)}"
 
 
-def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:
+def _choice_lines(fact: EvaluatorChosen) -> tuple[str, ...]:
     frozen = "; frozen as E*" if fact.final else ""
     if fact.votes:
         votes = ", ".join(f"{count} for #{slot}" for slot, count in fact.votes.items())
@@ -260,7 +261,7 @@ def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:
     return (f"   chosen: {fact.chosen.id}{again}{frozen}",)
 
 
-def _moved(fact: EvaluatorMoved) -> tuple[str, ...]:
+def _move_lines(fact: EvaluatorMoved) -> tuple[str, ...]:
     lines = [f"   the evaluator {'moves to ' if fact.moved else ''}{moved_words(fact)}"]
     if fact.moved:
         lines.append(f"   the elite {fact.elite} has F {number(fact.fitness)}{version_words(fact.version)} now")

@@ -80,7 +80,7 @@ class RichDisplay:
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def opened(self, folder: Path) -> None:
+    def on_open(self, folder: Path) -> None:
         """Start to draw."""
         self.folder = folder
         if self._thread is None:
@@ -109,7 +109,7 @@ class RichDisplay:
 
         self._put(change)
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         """An agent started an order."""
         now = self._clock()
 
@@ -119,7 +119,7 @@ class RichDisplay:
 
         self._put(change)
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         """The model call of an order is tried again."""
 
         def change(live: LiveView) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ def draw(snapshot: RunSnapshot, *, began: float, now: float, width: int, height:
     return Group(*lines)
 
 
-def _styled(words: Iterable[Styled]) -> Text:
+def _text_of(words: Iterable[Styled]) -> Text:
     return Text.assemble(*((text, COLOURS[role]) for text, role in words))
 
 
@@ -243,15 +243,15 @@ def _lanes(snapshot: RunSnapshot) -> Iterator[Text]:
     if status.stage == "search":
         here = [slot for slot in search_slots(snapshot) if slot.generation == status.generation_under_way]
         for lane in search_lanes(snapshot, here):
-            yield _styled(lane_words(lane, status.number("n_roll"), width=LABEL))
+            yield _text_of(lane_words(lane, status.number("n_roll"), width=LABEL))
     elif status.stage in ("evaluator", "hardening"):
         for lane in evaluator_lanes(snapshot):
-            yield _styled(lane_words(lane, 0, width=LABEL))
+            yield _text_of(lane_words(lane, 0, width=LABEL))
     else:
         trials, of = trials_now(snapshot)
         for slot in trials:
             mark, role = MARKS.get(slot.state, MARKS["scored"])
-            yield _styled([(f"{slot.id:<{LABEL + 4}}", LOUD), (mark, role), (f" {rolling_words(slot, of)}", PLAIN)])
+            yield _text_of([(f"{slot.id:<{LABEL + 4}}", LOUD), (mark, role), (f" {rolling_words(slot, of)}", PLAIN)])
 
 
 def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
@@ -259,12 +259,12 @@ def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
     if elite is None:
         return
     curve = [each.fitness for each in snapshot.slots.comparable] or [elite.fitness]
-    yield _styled([
+    yield _text_of([
         (f"{'fitness':<{LABEL}}", LOUD), (sparkline(curve[-max(1, width - 40):]), GOOD),
         (f"  {number(curve[0])} -> {number(curve[-1])}" if len(curve) > 1 else f"  {number(curve[-1])}", PLAIN),
         (f" since {plural(snapshot.run.joined, 'start')} joined" if snapshot.slots.joined else "", PLAIN),
     ])
-    yield _styled([
+    yield _text_of([
         (f"{'elite':<{LABEL}}", LOUD), (elite.candidate, BEST),
         (f" from {elite.origin}, F {number(elite.fitness)}{version_words(elite.version)}"
          f"{success_and_return(elite.success_rate, elite.mean_return)}"
@@ -281,7 +281,7 @@ def _workers(snapshot: RunSnapshot, room: int) -> Iterator[Text]:
     shown = workers[: min(room, WORKERS_SHOWN)]
     for index, worker in enumerate(shown):
         busy = worker.phase not in ("idle", "starting")
-        line = _styled([
+        line = _text_of([
             (f"{'workers' if index == 0 else '':<{LABEL}}", LOUD), (f"{worker.worker + 1} ", PLAIN),
             (worker_words(worker), PLAIN if busy else DIM),
         ])
@@ -296,7 +296,7 @@ def _spent(snapshot: RunSnapshot) -> Text:
     of = status.candidates_expected
     done = f"{status.candidates} of {of} candidates, " if of else ""
     words = f"{done}{plural(status.episodes, 'episode')}, {spent_words(status)}"
-    return _styled([(f"{'spent':<{LABEL}}", LOUD), (words, PLAIN)])
+    return _text_of([(f"{'spent':<{LABEL}}", LOUD), (words, PLAIN)])
 
 
 def _foot(snapshot: RunSnapshot, width: int) -> Text:

@@ -159,10 +159,10 @@ class Calling(Attentive):
         self._inner, self._on_candidate, self._make = inner, on_candidate, make
         self._live, self._clock, self._over = LiveView(), steady_clock(), False
 
-    def opened(self, folder: Path) -> None:
+    def on_open(self, folder: Path) -> None:
         """The run has its folder."""
         self.folder = folder
-        self._inner.opened(folder)
+        self._inner.on_open(folder)
 
     def recall(self, facts: Iterable[Fact]) -> None:
         """Read what was there before, without a call."""
@@ -193,15 +193,15 @@ class Calling(Attentive):
             except MementoError as error:
                 self.error = self.error or error
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         """An agent started an order."""
         if isinstance(self._inner, Attentive):
-            self._inner.begun(order)
+            self._inner.on_begin(order)
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         """The model call of an order is tried again."""
         if isinstance(self._inner, Attentive):
-            self._inner.retried(order, why)
+            self._inner.on_retry(order, why)
 
     def observe(self, activity: Activity) -> None:
         """A worker does something else."""

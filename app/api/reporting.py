@@ -16,9 +16,10 @@ from ...core.errors import MementoError, UsageError
 from ...core.extras import require
 from ...core.text import plural
 from ...core.version import __version__
-from ...evidence.archive import SUFFIX, join, read_archive
+from ...evidence.archive import SUFFIX, read_archive
+from ...evidence.archive_join import join
+from ...evidence.baseline_rows import read_row
 from ...evidence.folder import ComparisonFolder
-from ...evidence.learned import read_row
 from ...evidence.loading import Evidence, load_comparison, load_runs
 from ...evidence.page import PageOrigin, Picture, render, shown_runs
 from ...evidence.records import RunRecord

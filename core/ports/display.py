@@ -44,7 +44,7 @@ class Display(Protocol):
     folder: Path | None
     """The run's folder; None before `opened`."""
 
-    def opened(self, folder: Path) -> None:
+    def on_open(self, folder: Path) -> None:
         """The run is in `folder`."""
 
     def recall(self, facts: Iterable[Fact]) -> None:
@@ -64,10 +64,10 @@ class Display(Protocol):
 class Attentive(Protocol):
     """A display that also needs events that are not facts. No method may take long."""
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         """An agent started the order with this id."""
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         """The model call of this order is tried again; `why` says for which time, and what failed."""
 
     def observe(self, activity: Activity) -> None:

@@ -16,7 +16,8 @@ from ...core.methods import METHODS
 from ...core.programs.line_diff import diff_lines
 from ...core.values import Episode, Score
 from ...domains import titles
-from ...evidence.findings import ArmFinding, find, sentences
+from ...evidence.findings import ArmFinding, find
+from ...evidence.sentences import sentences
 from ...memory.lock import is_locked
 from ...memory.lookup import Evaluator, Policy, Record, VoteRecord, look_up, parents_of
 from ...memory.origin import is_written_here
@@ -192,7 +193,7 @@ class ReadingTools:
         }
         own = all(is_written_here(Path(record.folder), record.settings) for record in evidence.records)
         return {
-            **of_run(texts, own=own), "runs": len(evidence.records), "counted": len(evidence.counted),
+            **of_run(texts, own=own), "runs": len(evidence.records), "counted": len(evidence.used_records),
             "page": None if target is None else str(target),
         }
 

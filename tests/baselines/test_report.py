@@ -6,9 +6,9 @@ from memento.app.api.reporting import load
 from memento.baselines.log import BaselineLog, EvaluationPoint, TrainingProgress
 from memento.baselines.settings import BaselineArguments, build
 from memento.evidence.archive import read_archive, write_archive
-from memento.evidence.learned import read_row
+from memento.evidence.baseline_rows import read_row
+from memento.evidence.learned_tables import baseline_table
 from memento.evidence.page import PageOrigin, list_parts, render
-from memento.evidence.page_tables import baseline_table
 
 from ..evidence.logs import log, store
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from memento.cli import exit_code
-from memento.memory.ranking import FILE
+from memento.memory.fresh_file import FILE
 
 from ..support.program import Call, Start, until
 from .conftest import Finished

@@ -47,7 +47,7 @@ def test_methods_share_p_0_evaluator_and_seeds_and_are_measured_on_others(tmp_pa
     searched = [{f.episode.seed for f in facts(folder, name, EpisodeEnded) if not f.order.startswith("final/")}
                 for name in names]
     assert searched[0] == searched[1]
-    measured = list(folder.measured().values())
+    measured = list(folder.measures().values())
     held_out = [{episode["seed"] for episode in found.episodes} for found in measured]
     assert held_out[0] == held_out[1] and not held_out[0] & searched[0] and len(held_out[0]) == 2
 

@@ -18,7 +18,7 @@ from memento.evidence.experiment import (
     load_experiment,
     parse_experiment,
     parse_seeds,
-    shipped,
+    shipped_names,
 )
 from memento.evidence.plan import (
     Beginning,
@@ -43,7 +43,7 @@ def build(**table):
 
 def test_the_experiments_of_the_paper_ship():
     paper = {"main", "generalisation", "zero-shot", "evaluator", "operators", "search-scenes", "ladder"}
-    assert paper <= set(shipped())
+    assert paper <= set(shipped_names())
 
 
 PARTS = ("main", "generalisation", "zero-shot", "evaluator", "operators", "search-scenes")
@@ -120,7 +120,7 @@ def test_open_tasks_are_searched_until_the_budget_of_episodes_ends_the_search(na
 
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.slow) if name == "ladder" else name   # it looks at many tasks
-    for name in shipped() if name not in (*YARDSTICKS, *OPEN, "tested-evaluators")
+    for name in shipped_names() if name not in (*YARDSTICKS, *OPEN, "tested-evaluators")
 ])
 def test_every_shipped_experiment_can_be_run_as_it_is(name):
     experiment = load_experiment(name)

@@ -2,7 +2,7 @@
 
 import pytest
 from memento.core.errors import StoreError, UsageError
-from memento.evidence.experiment import load_experiment, shipped
+from memento.evidence.experiment import load_experiment, shipped_names
 from memento.evidence.folder import MEASURES, PLAN, ComparisonFolder
 from memento.evidence.loading import load_comparison
 from memento.evidence.plan import list_jobs
@@ -12,7 +12,7 @@ from .logs import comparison
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", shipped_names())
 def test_a_plan_is_read_back_as_it_was(tmp_path, name):
     experiment = load_experiment(name)
     folder = ComparisonFolder(tmp_path / "c")
@@ -22,16 +22,16 @@ def test_a_plan_is_read_back_as_it_was(tmp_path, name):
 
 def test_a_torn_line_loses_itself_only(tmp_path):
     folder = comparison(tmp_path / "c", seeds="1-2")
-    whole = folder.measured()
+    whole = folder.measures()
     path = folder.path / MEASURES
     *lines, last = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines) + last[: len(last) // 2])
-    left = folder.measured()
+    left = folder.measures()
     lost = whole.keys() - left.keys()
     assert len(lost) == 1
     for key in lost:
         folder.append_measured(whole[key])
-    assert folder.measured() == whole
+    assert folder.measures() == whole
 
 
 def test_what_is_no_comparison_is_refused(tmp_path):

@@ -113,7 +113,7 @@ def test_a_comparison_trains_goes_on_after_a_kill_and_counts_the_same_episodes(t
         ("sac-her", 1, 1), ("random", 1, 1),
     ]
     folder = ComparisonFolder(tmp_path / "runs" / "mine")
-    seeds = {tuple(each["seed"] for each in found.episodes) for found in folder.measured().values()}
+    seeds = {tuple(each["seed"] for each in found.episodes) for found in folder.measures().values()}
     assert len(seeds) == 1
     log = find_baseline(folder.runs, "hanoi-kinematic--sac-her--s1") / "baseline.jsonl"
     lines = [line for line in log.read_text().splitlines(keepends=True) if '"measured"' not in line]

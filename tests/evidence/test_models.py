@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.core.provenance import GIVEN
+from memento.evidence.episode_tables import variances
 from memento.evidence.experiment import build_experiment, load_experiment
 from memento.evidence.findings import SEVERAL, find
 from memento.evidence.folder import ComparisonFolder
 from memento.evidence.loading import load_comparison, load_runs
 from memento.evidence.page import list_parts
-from memento.evidence.page_tables import variances
 from memento.evidence.plan import Beginning, arguments_of, check, effects_of, list_jobs, with_flags
 from memento.evidence.scheduling import Progress
 from memento.evidence.summary import rows_of

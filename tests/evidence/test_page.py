@@ -18,16 +18,20 @@ from memento.core.text import DASH
 from memento.core.values import Program
 from memento.evidence import page_tables, tables
 from memento.evidence.archive import read_archive, write_archive
-from memento.evidence.descent import shown
+from memento.evidence.baseline_rows import BaselineRow
+from memento.evidence.descent import lines_of_diff
 from memento.evidence.experiment import is_learned, load_experiment
 from memento.evidence.export import write_csv
-from memento.evidence.findings import find, sentences
-from memento.evidence.learned import BaselineRow, given_of
+from memento.evidence.findings import find
+from memento.evidence.learned import given_of
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import PageOrigin, Picture, render
-from memento.evidence.page_tables import paper_generalisation, paper_tables, yardstick_tables
+from memento.evidence.page_tables import paper_generalisation, paper_tables
 from memento.evidence.plan import check, list_jobs
-from memento.evidence.published import CORRELATION, FREE, PAPER, SHARED_FILES, TASKS, differences, training_differences
+from memento.evidence.published import CORRELATION
+from memento.evidence.published_setting import FREE, PAPER, SHARED_FILES, TASKS, differences, training_differences
+from memento.evidence.published_tables import yardstick_tables
+from memento.evidence.sentences import sentences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
 from memento.settings import Settings
 
@@ -460,12 +464,12 @@ def test_equal_dots_lie_side_by_side():
 
 
 def test_a_diff_says_what_changed():
-    lines = shown(diff_lines("a\nb\nc", "a\nB\nc"))
+    lines = lines_of_diff(diff_lines("a\nb\nc", "a\nB\nc"))
     assert [(line.kind, line.text) for line in lines if line.kind in ("add", "del")] == [("del", "-b"), ("add", "+B")]
 
 
 def test_of_long_programs_a_page_says_how_much_differs():
-    [line] = shown(diff_lines("x\n" * 3000, "x\n" * 2000 + "y\n" * 2001))
+    [line] = lines_of_diff(diff_lines("x\n" * 3000, "x\n" * 2000 + "y\n" * 2001))
     assert (line.kind, line.text) == (
         "at", "too long for a comparison line by line: 2,001 lines were added, 1,000 removed"
     )  # fmt: skip

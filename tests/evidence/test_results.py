@@ -8,9 +8,9 @@ from memento.app.isolation import ISOLATING
 from memento.domains.robosuite.domain import WITH_SHELF
 from memento.evidence.archive import SUFFIX, read_archive
 from memento.evidence.findings import find
+from memento.evidence.learned_tables import baseline_table
 from memento.evidence.page import PageOrigin, render
-from memento.evidence.page_tables import baseline_table
-from memento.evidence.published import YARDSTICKS
+from memento.evidence.published_elsewhere import YARDSTICKS
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 

@@ -31,7 +31,7 @@ from memento.memory.card import (
     card_words,
     luck_words,
     measured_names,
-    reintroduced,
+    reintroduction_share,
 )
 from memento.memory.run_view import view_of_facts
 
@@ -168,8 +168,8 @@ def test_lines_that_come_back_are_counted() -> None:
         "a": "speed_limit = 3\nheight_limit = 2\n",             # deletes speed_limit = 1
         "b": "speed_limit = 1\nheight_limit = 9\nx = 1\n",      # one of two added lines comes back; x = 1 is too short
     }
-    assert reintroduced(texts, {"a": ("p",), "b": ("a",)}) == pytest.approx(1 / 3)
-    assert reintroduced(texts | {"c": first}, {"a": ("p",), "c": ("p",)}) == 0.0
-    assert reintroduced({"p": first}, {}) is None
+    assert reintroduction_share(texts, {"a": ("p",), "b": ("a",)}) == pytest.approx(1 / 3)
+    assert reintroduction_share(texts | {"c": first}, {"a": ("p",), "c": ("p",)}) == 0.0
+    assert reintroduction_share({"p": first}, {}) is None
     crossed = texts | {"x": first}      # each line is in a parent: nothing is added
-    assert reintroduced(crossed, {"a": ("p",), "b": ("a",), "x": ("p", "b")}) == pytest.approx(1 / 3)
+    assert reintroduction_share(crossed, {"a": ("p",), "b": ("a",), "x": ("p", "b")}) == pytest.approx(1 / 3)

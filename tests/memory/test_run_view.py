@@ -170,7 +170,7 @@ def test_pools_count_every_vote(seed):
             won = next(entry for entry in pool.entries if entry.candidate == pool.chosen)
             assert won.votes == max(entry.votes for entry in pool.entries)
     for pool in pools:
-        assert not pool.tested and pool.leading == pool.open
+        assert not pool.has_tests and pool.leading == pool.electable
     assert not list_judges(pools)
     assert [pool.final for pool in pools] == [False] * (len(pools) - 1) + [True] * bool(pools)
 
@@ -181,7 +181,7 @@ def test_judges_are_compared_with_the_tests(seed):
     log = run(seed, replace(PLAN, tested=True, probe_seed=5))
     pools = list_pools(log)
     assert all(pool.chosen.slot in pool.leading for pool in pools if pool.votes and not pool.chosen.carried_over)
-    telling = [pool for pool in pools if pool.tested and len(pool.leading) < len(pool.open)]
+    telling = [pool for pool in pools if pool.has_tests and len(pool.leading) < len(pool.electable)]
     votes = [(vote, pool) for pool in telling for vote in pool.votes if vote.choice is not None]
     judges = list_judges(pools)
     assert sum(judge.votes for judge in judges) == len(votes)

@@ -179,7 +179,7 @@ def test_after_a_resume_the_rate_is_measured_again() -> None:
 def test_plain_lines_go_to_the_stream() -> None:
     stream = io.StringIO()
     display = PlainLines(stream, clock=Clock())
-    display.opened(Path("runs/x"))
+    display.on_open(Path("runs/x"))
     for fact in STORY:
         display.show(fact)
     assert stream.getvalue().startswith("run runs/x\nhanoi by memento")
@@ -210,11 +210,11 @@ def test_a_start_says_every_half_minute_what_it_waits_for_and_why() -> None:
     display.tick()
     assert stream.getvalue().splitlines()[-1] == "   … starting: the clients of models and the workers, for 30 s"
     display.show(STORY[1])
-    display.begun("init/0")
+    display.on_begin("init/0")
     written = len(stream.getvalue())
     for second in range(120):
         if second == 70:
-            display.retried("init/0", "attempt 3 of 6, since lab:m sent nothing for 10 s")
+            display.on_retry("init/0", "attempt 3 of 6, since lab:m sent nothing for 10 s")
         clock.now_s += 1.0
         display.tick()
     lines = stream.getvalue()[written:].splitlines()
@@ -230,7 +230,7 @@ def test_a_thread_says_that_it_starts_while_the_controller_is_busy(monkeypatch: 
     monkeypatch.setattr(display_module, "BEAT_S", 0.01)
     stream, clock = io.StringIO(), Clock(step_s=0.0)
     display = PlainLines(stream, clock=clock)
-    display.opened(Path("runs/x"))
+    display.on_open(Path("runs/x"))
     display.show(STORY[0])
     clock.now_s += QUIET_S
     deadline = time.monotonic() + 30
@@ -245,7 +245,7 @@ def test_a_search_that_waits_says_for_what_and_then_less_and_less() -> None:
     display = PlainLines(stream, clock=clock)
     for fact in (STORY[0], StageEntered(stage="search")):
         display.show(fact)
-    display.begun("g1/hill/0")
+    display.on_begin("g1/hill/0")
     written = len(stream.getvalue())
     for _ in range(3600):
         clock.now_s += 1.0
@@ -280,7 +280,7 @@ def test_a_closed_pipe_does_not_end_the_run() -> None:
 
 def test_silence_only_remembers_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
     display = open_display("none", io.StringIO(), environment={})
-    display.opened(Path("a"))
+    display.on_open(Path("a"))
     for fact in STORY:
         display.show(fact)
     display.tick()

@@ -209,10 +209,10 @@ def terminal_of() -> Iterator[Callable[..., Terminal]]:
 
 
 def fed(display: RichDisplay) -> None:
-    display.opened(Path("runs/x"))
+    display.on_open(Path("runs/x"))
     for fact in STORY:
         display.show(fact)
-    display.begun("g1/hill/0")
+    display.on_begin("g1/hill/0")
     display.observe(Doing(0, "working", "roll", "g1/hill/0/e0", 3))
     display.tick()
 
@@ -292,10 +292,10 @@ class Hearing(Silence):
     def __init__(self) -> None:
         self.heard: list[object] = []
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         self.heard.append(order)
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         self.heard.append(why)
 
     def observe(self, activity: object) -> None:

@@ -22,12 +22,14 @@ from ...memory.activity import ActivityNote, read_note
 from ...memory.run_view import RunView
 from ...memory.tail import Follower, LogPiece
 from ..snapshot import RunSnapshot
-from .colours import PrintableFilter
-from .keys import CONTINUE, KEYS, PAUSE, REQUESTS, RunControls, bindings
+from .actions import CONTINUE, PAUSE, REQUESTS, RunControls
+from .keys import KEYS, bindings
+from .printable import PrintableFilter
 from .screens.candidate import CandidateScreen
 from .screens.candidates import CandidatesScreen
-from .screens.dialogs import ExportScreen, HelpScreen, StopScreen
+from .screens.dialogs import ExportScreen, StopScreen
 from .screens.evaluators import EvaluatorsScreen
+from .screens.help import HelpScreen
 from .screens.lineage import LineageScreen
 from .screens.log import LogScreen
 from .screens.memory import MemoryScreen

@@ -86,19 +86,19 @@ def _points(
         return [dot for point in spots for dot in _spot(point, wide, tall)]
     placed: list[tuple[int, int]] = []
     before: tuple[int, int] | None = None
-    for index, value in _thinned(curve.values, wide):
+    for index, value in _points_within(curve.values, wide):
         if value is None:
             before = before if curve.step else None
             continue
         point = point_of(index, value)
         if before is not None:
-            placed += _stair(before, point) if curve.step else _joined(before, point)
+            placed += _stair(before, point) if curve.step else _dots_between(before, point)
         placed.append(point)
         before = point
     return placed
 
 
-def _thinned(values: Sequence[float | None], wide: int) -> list[tuple[int, float | None]]:
+def _points_within(values: Sequence[float | None], wide: int) -> list[tuple[int, float | None]]:
     """(index, value) of every point; if points outnumber dots, the last point of each dot."""
     many = len(values)
     if many <= 4 * wide:
@@ -118,7 +118,7 @@ def _stair(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]
     return flat + [(x1, y) for y in range(min(y0, y1), max(y0, y1) + 1)]
 
 
-def _joined(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]]:
+def _dots_between(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]]:
     (x0, y0), (x1, y1) = start, end
     many = max(abs(x1 - x0), abs(y1 - y0), 1)
     return [(round(x0 + (x1 - x0) * k / many), round(y0 + (y1 - y0) * k / many)) for k in range(many)]

@@ -1,12 +1,8 @@
 """The colours of `memento watch`, by role; and values as coloured text; what may be drawn at all. Pure."""
 
 from collections.abc import Iterable, Mapping
-from unicodedata import category
 
-from rich.segment import Segment
-from textual.color import Color
 from textual.content import Content
-from textual.filter import LineFilter
 
 from ...core.faults import kind_words
 from ...core.text import number, version_words
@@ -26,14 +22,14 @@ RUNS = (GOOD, ACCENT, WARN, BAD, "$text-primary", "$text-secondary")    # the cu
 HEADING = f"bold {ACCENT}"
 
 
-def coloured(pairs: Iterable[Styled]) -> Content:
+def content_of(pairs: Iterable[Styled]) -> Content:
     """Texts with roles as one line."""
     return Content.assemble(*((text, ROLES[role]) if ROLES[role] else text for text, role in pairs))
 
 
 def mark(state: str) -> Content:
     """The one-letter mark of a slot's state."""
-    return coloured([MARKS.get(state, MARKS["scored"])])
+    return content_of([MARKS.get(state, MARKS["scored"])])
 
 
 def fitness_of(slot: Slot) -> Content:
@@ -65,23 +61,3 @@ def why_failed(slot: Slot) -> str:
 def stack(lines: Iterable[Content]) -> Content:
     """The lines one below the other."""
     return Content("\n").join([*lines])
-
-
-# Takes control characters out of everything that the terminal program draws: names and texts come from any log.
-
-
-def _drawable(sign: str) -> bool:
-    return sign.isprintable() or category(sign) == "Zs"     # a space of any width
-
-
-class PrintableFilter(LineFilter):
-    """Removes what a terminal would obey. Such characters have no width, so that the layout stays."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments without unprintable characters."""
-        if all(segment.text.isprintable() for segment in segments):
-            return segments
-        return [
-            Segment("".join(filter(_drawable, segment.text)), segment.style, segment.control)
-            for segment in segments
-        ]

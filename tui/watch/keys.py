@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
 from textual.binding import Binding, BindingType
 
@@ -24,7 +22,7 @@ class Key:
     first: bool = False     # handled before the focused widget
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """The key as written in documents."""
         return self.name or self.key
 
@@ -125,42 +123,7 @@ def help_rows() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     for title, places in SECTIONS:
         rows: dict[str, list[str]] = {}
         for key in (*(key for place in places for key in KEYS[place]), *((PALETTE,) if "app" in places else ())):
-            if key.help and key.shown not in rows.setdefault(key.help, []):
-                rows[key.help].append(key.shown)
+            if key.help and key.title not in rows.setdefault(key.help, []):
+                rows[key.help].append(key.title)
         yield title, [(" ".join(keys) if len(keys) < 6 else f"{keys[0]} … {keys[-1]}", words)
                       for words, keys in rows.items()]
-
-
-# The actions of `memento watch` on a run, which the command line implements.
-
-
-PAUSE, CONTINUE, STOP = "pause", "continue", "stop"
-STOP_AFTER_CANDIDATE, STOP_AFTER_GENERATION = "stop-after-candidate", "stop-after-generation"
-REQUESTS = {
-    PAUSE: "to pause", CONTINUE: "to continue", STOP: "to stop", STOP_AFTER_CANDIDATE: "to stop after this candidate",
-    STOP_AFTER_GENERATION: "to stop after this generation",
-}
-
-STOPPING = {
-    STOP: "stopping", STOP_AFTER_CANDIDATE: "stops after this candidate",
-    STOP_AFTER_GENERATION: "stops after this generation",
-}
-
-
-class RunControls(Protocol):
-    """All may take a moment, so the UI calls them in a thread. They raise MementoError with one sentence."""
-
-    def request(self, folder: Path, kind: str) -> None:
-        """Store a request in the run's table, which its controller reads and turns into a fact."""
-
-    def check_hint(self, folder: Path) -> None:
-        """Raises UsageError for a run on which no hint has an effect."""
-
-    def hint(self, folder: Path, text: str) -> None:
-        """Give the run's proposers a hint. Raises UsageError for one that could have no effect."""
-
-    def export(self, folder: Path, candidate: str, out: Path) -> None:
-        """Write the program of a candidate to a file that does not exist yet."""
-
-    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str]:
-        """The command line that renders a rollout of a candidate."""

@@ -27,7 +27,7 @@ from ..words import (
     worker_words,
 )
 from .braille import Curve, draw_curves
-from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, ROLES, SUCCESS, coloured, difference, mark, stack
+from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, ROLES, SUCCESS, content_of, difference, mark, stack
 
 LABEL = 11
 SHORT = 6       # lines of a picture that has no room for the numbers below it
@@ -39,7 +39,7 @@ SHORT = 6       # lines of a picture that has no room for the numbers below it
 def draw_now(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """What a person who comes back asks first: does it run, how good is it, what changed, the cost, what is wrong."""
     lines = [
-        _state(snapshot, now), _best(snapshot), _changed(snapshot, now), _cost(snapshot, now), _wrong(snapshot),
+        _state(snapshot, now), _best(snapshot), _last_change(snapshot, now), _cost(snapshot, now), _wrong(snapshot),
     ]
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])
 
@@ -81,7 +81,7 @@ def _best(snapshot: RunSnapshot) -> Content:
     )
 
 
-def _changed(snapshot: RunSnapshot, now: float) -> Content:
+def _last_change(snapshot: RunSnapshot, now: float) -> Content:
     """The edit that made the elite, and when."""
     changed = next((elite for elite in reversed(snapshot.slots.elites) if elite.changed and elite.generation), None)
     if changed is None:
@@ -137,7 +137,7 @@ def _evaluators(snapshot: RunSnapshot) -> Iterator[Content]:
     if not here:
         yield Content.styled("waiting for the first evaluators", DIM)
         return
-    yield from (coloured(lane_words(lane, 0, width=LABEL)) for lane in lanes)
+    yield from (content_of(lane_words(lane, 0, width=LABEL)) for lane in lanes)
     earlier = sum(slot.generation < here[0].generation for slot in snapshot.slots.others.values()
                   if parse(slot.id).stage == EVALUATOR)
     yield Content.styled(
@@ -150,7 +150,7 @@ def _generations(snapshot: RunSnapshot, width: int, height: int) -> Iterator[Con
     found = _by_generation(snapshot, present - height)
     lanes = search_lanes(snapshot, found.pop(present, []))
     for lane in lanes:
-        yield coloured(lane_words(lane, snapshot.run.number("n_roll"), width=LABEL))
+        yield content_of(lane_words(lane, snapshot.run.number("n_roll"), width=LABEL))
     legend = _legend(width)
     if height >= len(lanes) + len(legend) + 2:
         yield from legend

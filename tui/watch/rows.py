@@ -121,7 +121,7 @@ class Rows(ScrollView, can_focus=True):
     def _strip(self, cells: Sequence[Cell], style: Style) -> Strip:
         width = self.scrollable_content_region.width
         segments: list[Segment] = []
-        for column, room, cell in self._fitted(cells, width):
+        for column, room, cell in self._columns_within(cells, width):
             content = cell if isinstance(cell, Content) else Content(cell)
             content = content.truncate(room, ellipsis=True)
             short = room - content.cell_length
@@ -132,7 +132,7 @@ class Rows(ScrollView, can_focus=True):
             segments.append(Segment(" " * GAP, style.rich_style))
         return Strip(segments).adjust_cell_length(self.size.width, style.rich_style)
 
-    def _fitted(self, cells: Sequence[Cell], width: int) -> list[tuple[Column, int, Cell]]:
+    def _columns_within(self, cells: Sequence[Cell], width: int) -> list[tuple[Column, int, Cell]]:
         shown = [(column, cell) for column, cell in zip(self._columns, cells, strict=False) if width >= column.least]
         left = width - sum(column.width + GAP for column, _ in shown if not column.grows)
         growing = sum(column.grows for column, _ in shown)
@@ -193,56 +193,3 @@ class Rows(ScrollView, can_focus=True):
             self.action_open()
         else:
             self.cursor = index
-
-
-# A scrolling view of any number of lines, which draws only the visible ones.
-
-
-class LinesView(ScrollView, can_focus=True):
-    """`show` sets its lines; `show_folded` sets a function that makes them for a width, called again at a new width."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings("lines")
-    DEFAULT_CSS = "LinesView { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }"
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._lines: Sequence[Content] = ()
-        self._fold: Callable[[int], Sequence[Content]] | None = None
-        self._width = 0
-
-    def show(self, lines: Sequence[Content]) -> None:
-        """Show these lines from the top."""
-        self._fold = None
-        self._put(lines)
-
-    def show_folded(self, fold: Callable[[int], Sequence[Content]]) -> None:
-        """Show lines that depend on the width."""
-        self._fold, self._width = fold, 0
-        self._refold()
-
-    def _refold(self) -> None:
-        width = self.scrollable_content_region.width
-        if self._fold is not None and width > 1 and width != self._width:
-            self._width = width
-            self._put(self._fold(width - 1))
-
-    def _put(self, lines: Sequence[Content]) -> None:
-        self._lines = lines
-        self.virtual_size = Size(max((line.cell_length for line in lines), default=0), len(lines))
-        self.scroll_to(0, 0, animate=False)
-        self.refresh()
-
-    def on_resize(self) -> None:
-        """Make the lines for the new width."""
-        self._refold()
-
-    def render_line(self, y: int) -> Strip:
-        """One line at the current scroll position."""
-        left, top = self.scroll_offset
-        style = self.visual_style
-        if not 0 <= top + y < len(self._lines):
-            return Strip.blank(self.size.width, style.rich_style)
-        made = self._lines[top + y].render(style, "", parse_style=self.app.stylesheet.parse_style)
-        strip = Strip([Segment(text, each.rich_style) for text, each in made])
-        width = self.size.width
-        return strip.crop(left, left + width).adjust_cell_length(width, style.rich_style)

@@ -153,7 +153,7 @@ def test_a_notebook_shows_lines_on_stdout(monkeypatch: pytest.MonkeyPatch, capsy
     for module, place in ((sys, "out"), (None, "err")):
         monkeypatch.setitem(sys.modules, "ipykernel", module)
         with displays.display_of("plain") as screen:
-            screen.opened(Path("runs/a"))
+            screen.on_open(Path("runs/a"))
         assert getattr(capsys.readouterr(), place) == "run runs/a\n"
 
 

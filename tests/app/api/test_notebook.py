@@ -83,7 +83,7 @@ def test_another_plot_is_refused(run: memento.Run) -> None:
 def shown_all(on_candidate: Callable[[Any], object], folder: Path) -> Calling:
     """All facts of the recorded run, shown to a display that calls."""
     display = Calling(Silence(), on_candidate, candidate_of)
-    display.opened(folder)
+    display.on_open(folder)
     for _, fact in recorded():
         display.show(fact)
     return display

@@ -11,7 +11,7 @@ from memento.core.events import EpisodeEnded, RunPaused, RunResumed, RunStopped,
 from memento.core.ports import Attentive
 from memento.core.values import Episode
 from memento.memory.activity import NOTE, ActivityNote, as_json, read_note
-from memento.memory.noting import noted
+from memento.memory.noting import with_notes
 from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
 from memento.memory.tail import Follower, matching, read_view, window
@@ -196,10 +196,10 @@ class Attending(Silence):
     def __init__(self) -> None:
         self.heard: list[object] = []
 
-    def begun(self, order: str) -> None:
+    def on_begin(self, order: str) -> None:
         self.heard.append(order)
 
-    def retried(self, order: str, why: str) -> None:
+    def on_retry(self, order: str, why: str) -> None:
         self.heard.append(why)
 
     def observe(self, activity: object) -> None:
@@ -210,10 +210,10 @@ def test_the_note_tells_what_is_under_way_and_is_taken_away(tmp_path: Path) -> N
     now = [BEGAN]
     inner = Attending()
     doing = WorkerActivity(worker=0, phase="working", doing="roll", order="g1_hill_0_e0", steps=40)
-    with noted(inner, tmp_path, clock=lambda: now[0]) as display:
+    with with_notes(inner, tmp_path, clock=lambda: now[0]) as display:
         assert isinstance(display, Attentive)
-        display.begun("g1/hill/0/e0")
-        display.begun("g1/macro/0")
+        display.on_begin("g1/hill/0/e0")
+        display.on_begin("g1/macro/0")
         display.observe(doing)
         display.tick()
         note = read_note(tmp_path, now=now[0])

@@ -10,7 +10,7 @@ MARKS = {"?", "p", "t", "~", "o", "+", "-", "<", "x", "/"}      # of slots, whic
 
 
 def names() -> set[str]:
-    return {name for keys in KEYS.values() for key in keys for name in key.shown.split()} | {PALETTE.shown}
+    return {name for keys in KEYS.values() for key in keys for name in key.title.split()} | {PALETTE.title}
 
 
 def test_every_key_of_the_guide_is_bound() -> None:
@@ -21,13 +21,13 @@ def test_every_key_of_the_guide_is_bound() -> None:
 
 def test_every_key_of_the_program_itself_is_in_the_guide() -> None:
     text = GUIDE.read_text(encoding="utf-8")
-    missing = [key.shown for key in KEYS["app"] if f"`{key.shown}`" not in text and key.shown != "1"]
+    missing = [key.title for key in KEYS["app"] if f"`{key.title}`" not in text and key.title != "1"]
     assert not missing, "docs/reading-the-screen.md lacks these keys"
 
 
 def test_the_help_has_every_key_with_a_meaning() -> None:
     listed = " ".join(keys for _, rows in help_rows() for keys, _ in rows).split()
-    documented = {name for keys in KEYS.values() for key in keys if key.help for name in key.shown.split()}
+    documented = {name for keys in KEYS.values() for key in keys if key.help for name in key.title.split()}
     assert documented - {"2", "3", "4", "5", "6"} <= {*listed}, "1 … 7 stands for the screens"
 
 

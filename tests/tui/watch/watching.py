@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from memento.core.errors import UsageError
+from memento.tui.watch.actions import RunControls
 from memento.tui.watch.app import WatchApp
-from memento.tui.watch.keys import RunControls
 from textual.pilot import Pilot
 
 ENOUGH_S = 60.0        # a busy machine is no failure

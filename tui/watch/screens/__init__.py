@@ -4,6 +4,8 @@
     candidates  every candidate of the run in a list with filter and sorting
     dialogs     dialogs: a line of text such as the path of a file, the time of a stop
     evaluators  the evolution of the evaluator: each pool with its scores, every judge's vote and reason
+    filtered    the base class of screens with a filter above a list
+    help        the help screen: the keys and the marks
     lineage     the tree of descent: the elites' ancestors, or all candidates
     log         every fact of the run, one per line, filtered by kind and order
     memory      the rejection memory with its fitness differences, and the elites of all generations

@@ -27,7 +27,8 @@ from ...snapshot import RunSnapshot
 from ...words import episode_outcome, fault_words
 from ..colours import ACCENT, BAD, DIM, GOOD, HEADING, LOUD, difference, fitness_of, mark, state_of_slot
 from ..keys import bindings
-from ..rows import Cell, Column, LinesView, Rows
+from ..lines_view import LinesView
+from ..rows import Cell, Column, Rows
 from .page import Page
 
 METRICS = (
@@ -139,7 +140,7 @@ class CandidateScreen(Page):
         for pick in ("prompt", "reply"):
             lines(f"#{pick}-lines").show_folded(partial(talk_lines, _talk(details, pick)))
 
-    def chosen(self) -> str | None:
+    def selected_id(self) -> str | None:
         """The candidate for export and render."""
         return self.candidate
 
@@ -250,10 +251,10 @@ def diff_lines(old: Program | None, new: Program | None, *, names: tuple[str, st
         return [head, Content.styled(diff.note, DIM)]
     if not diff.lines:
         return [Content.styled(f"the code of {names[1]} is that of {names[0]}", DIM)]
-    return [head, *map(_coloured, diff.lines)]
+    return [head, *map(_code_line, diff.lines)]
 
 
-def _coloured(line: str) -> Content:
+def _code_line(line: str) -> Content:
     style = {"+": GOOD, "-": BAD, "@": ACCENT}.get(line[:1], "")
     return Content.styled(line, style) if style else Content(line)
 
@@ -297,9 +298,6 @@ def talk_lines(texts: Sequence[tuple[str, str]], width: int) -> list[Content]:
             lines += [Content.styled(each, style) if style else Content(each) for each in folded]
         lines.append(Content(""))
     return lines or [Content.styled("no model call", DIM)]
-
-
-# The data for the screen of one candidate: its record and those for comparison.
 
 
 def read_details(folder: Path, name: str, *, elite: str | None) -> Details:

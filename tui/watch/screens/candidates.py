@@ -15,7 +15,7 @@ from ...words import success_or_return
 from ..colours import BAD, DIM, GOOD, WARN, difference, fitness_of, mark, state_of_slot, why_failed
 from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from .page import FilteredPage
+from .filtered import FilteredPage
 
 COLUMNS = (
     Column(title="candidate", width=12), Column(title="", width=1), Column(title="state", width=14),
@@ -75,13 +75,13 @@ class CandidatesScreen(FilteredPage):
             Content.styled(" ".join(slot.parents), DIM), what,
         ]
 
-    def chosen(self) -> str | None:
+    def selected_id(self) -> str | None:
         """The candidate under the cursor."""
         cursor = self.query_one(Rows).cursor
         return self._slots[cursor].id if cursor < len(self._slots) else None
 
     @on(Rows.Opened)
-    def open(self, event: Rows.Opened) -> None:
+    def show_opened(self, event: Rows.Opened) -> None:
         """Open the candidate."""
         self.post_message(self.Open(self._slots[event.index].id))
 

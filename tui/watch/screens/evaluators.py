@@ -68,7 +68,7 @@ class EvaluatorsScreen(Page):
         model = "" if vote.call is None else one_line(vote.call.model, 40)
         return [f"g{vote.generation} judge {vote.seat}", choice, model, one_line(vote.reason, 400)]
 
-    def chosen(self) -> str | None:
+    def selected_id(self) -> str | None:
         """The evaluator under the cursor."""
         cursor = self.query_one("#pool", Rows).cursor
         return self._entries[cursor] if cursor < len(self._entries) else None

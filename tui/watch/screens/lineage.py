@@ -108,13 +108,13 @@ class LineageScreen(Page):
                 success_or_return(slot.success_rate, slot.mean_return), elite_of,
                 Content.assemble((also, DIM), what)]
 
-    def chosen(self) -> str | None:
+    def selected_id(self) -> str | None:
         """The candidate under the cursor."""
         cursor = self.query_one(Rows).cursor
         return self._lines[cursor].slot.id if cursor < len(self._lines) else None
 
     @on(Rows.Opened)
-    def open(self, event: Rows.Opened) -> None:
+    def show_opened(self, event: Rows.Opened) -> None:
         """Open the candidate."""
         self.post_message(self.Open(self._lines[event.index].slot.id))
 

@@ -17,7 +17,7 @@ from ...snapshot import RunSnapshot
 from ...words import clock
 from ..colours import BAD, DIM
 from ..rows import Cell, Column, Rows
-from .page import FilteredPage
+from .filtered import FilteredPage
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})
@@ -131,7 +131,7 @@ class LogScreen(FilteredPage):
             self.query_one(Rows).refresh()
 
     @on(Rows.Opened)
-    def open(self, event: Rows.Opened) -> None:
+    def show_opened(self, event: Rows.Opened) -> None:
         """Open the candidate of the fact."""
         entry = self._known.get(self._places[event.index])
         order = None if entry is None else entry.fact.order

@@ -83,7 +83,7 @@ class MemoryScreen(Page):
             Content(what) if elite.changed else Content.styled("stays", DIM),
         ]
 
-    def chosen(self) -> str | None:
+    def selected_id(self) -> str | None:
         """The candidate under the cursor of the focused list."""
         rows = self.query_one("#elite-history" if self.query_one("#elite-history").has_focus else "#rejected", Rows)
         names = [each.candidate for each in self._elites] if rows.id == "elite-history" else \
@@ -91,8 +91,8 @@ class MemoryScreen(Page):
         return names[rows.cursor] if rows.cursor < len(names) else None
 
     @on(Rows.Opened)
-    def open(self) -> None:
+    def show_opened(self) -> None:
         """Open the candidate."""
-        name = self.chosen()
+        name = self.selected_id()
         if name is not None:
             self.post_message(self.Open(name))

@@ -99,13 +99,13 @@ def _roles(snapshot: RunSnapshot) -> list[list[Cell]]:
         known = [price for price in prices if price is not None]
         rows.append([
             role, one_line(model, 60), str(len(lines)), str(sum(usage.attempts for usage in usages)),
-            f"{sum(usage.input_tokens for usage in usages):,}", _cached(usages),
+            f"{sum(usage.input_tokens for usage in usages):,}", _cache_share(usages),
             f"{sum(usage.output_tokens for usage in usages):,}",
             f"{times[len(times) // 2]:.1f} s", f"{times[-1]:.1f} s",
             cost(sum(known) if len(known) == len(prices) else None),
         ])
     total = snapshot.run.spending.total
-    cached = _cached([line.usage for line in snapshot.slots.calls])
+    cached = _cache_share([line.usage for line in snapshot.slots.calls])
     rows.append([
         Content.styled("all", DIM), "", str(total.calls), str(total.attempts), f"{total.input_tokens:,}", cached,
         f"{total.output_tokens:,}", "", "", cost(total.cost_usd),
@@ -113,7 +113,7 @@ def _roles(snapshot: RunSnapshot) -> list[list[Cell]]:
     return rows
 
 
-def _cached(usages: Sequence[Usage]) -> str:
+def _cache_share(usages: Sequence[Usage]) -> str:
     """The share of the input tokens that came from a service's cache; empty where none did."""
     cached, whole = sum(usage.cached_tokens for usage in usages), sum(usage.input_tokens for usage in usages)
     return share(cached / whole) if cached and whole else ""

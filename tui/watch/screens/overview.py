@@ -7,7 +7,8 @@ from textual.containers import Container
 
 from ...snapshot import RunSnapshot
 from ..panels import draw_elites, draw_fitness, draw_memory, draw_now, draw_slots, draw_spending, draw_workers
-from .page import Page, Panel
+from ..titled_panel import Panel
+from .page import Page
 
 
 class OverviewScreen(Page):

@@ -1,25 +1,23 @@
 """The base class of all screens of a run: the header, the footer, and the messages to the app."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer, Input
+from textual.widgets import Footer
 
 from ....core.text import cost, one_line, plural
 from ....memory.run_status import elapsed_s
 from ...snapshot import RunSnapshot, still_out
 from ...words import NOT_ISOLATED, clock, episodes_words, isolation, left, stage_of, state_words
+from ..actions import REQUESTS, STOPPING
 from ..colours import ACCENT, BAD, DIM, LOUD, ROLES, WARN
-from ..keys import REQUESTS, STOPPING, bindings
-from ..rows import Column, Rows
+from ..keys import bindings
 
 NAMES = (
     ("1", "overview", "Run"), ("2", "candidates", "Candidates"), ("3", "evaluators", "Evaluators"),
@@ -89,7 +87,7 @@ class Page(Screen[None]):
         """Request the newest snapshot, which may have changed."""
         self.post_message(self.Shown(self))
 
-    def chosen(self) -> str | None:
+    def selected_id(self) -> str | None:
         """The candidate that export and render are about; the elite where the screen has no cursor."""
         elite = None if self.snapshot is None else self.snapshot.run.elite
         return None if elite is None else elite.candidate
@@ -103,7 +101,7 @@ class Page(Screen[None]):
         self._post_of_chosen(self.Render)
 
     def _post_of_chosen(self, message: type[About]) -> None:
-        name = self.chosen()
+        name = self.selected_id()
         if name is None:
             self.notify("there is no candidate yet", severity="warning")
         else:
@@ -218,98 +216,3 @@ def _screens(present: str, gap: int) -> Content:
     for key, name, label in NAMES:
         parts += [(f"{key} ", DIM), (label, "bold underline" if name == present else ""), (" " * gap, "")]
     return Content.assemble(*parts)
-
-
-# The base class of screens with a filter above a list.
-
-
-class FilteredPage(Page):
-    """A list of rows; `/` goes to the filter, Enter back to the list, Escape clears the filter."""
-
-    COLUMNS: ClassVar[tuple[Column, ...]] = ()
-    LOOKS_FOR: ClassVar[str] = ""       # the fields that the filter's words match
-    BINDINGS: ClassVar[list[BindingType]] = bindings("filtered")
-
-    def body(self) -> ComposeResult:
-        """The filter, then the list."""
-        yield Input(placeholder=f"filter: {self.LOOKS_FOR}  ( / )", id="filter")
-        yield Rows(self.COLUMNS, follows=True, id="list")
-
-    def on_mount(self) -> None:
-        """Focus the list."""
-        self.query_one(Rows).focus()
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the filter; without any, the list shows everything."""
-        return tuple(self.query_one("#filter", Input).value.split())
-
-    @on(Input.Changed, "#filter")
-    def filter_changed(self) -> None:
-        """Show the matching rows."""
-        self.refilter()
-
-    def refilter(self) -> None:
-        """Show the rows that match the filter's words."""
-        if self.snapshot is not None:
-            self.draw(self.snapshot)
-
-    @on(Input.Submitted, "#filter")
-    def filter_done(self) -> None:
-        """Return to the list."""
-        self.query_one(Rows).focus()
-
-    def action_filter(self) -> None:
-        """Focus the filter."""
-        self.query_one("#filter").focus()
-
-    def action_all(self) -> None:
-        """Clear the filter."""
-        self.query_one("#filter", Input).value = ""
-        self.query_one(Rows).focus()
-
-
-# A titled panel that draws itself within its size.
-
-
-Drawing = Callable[..., Content]
-MOST_LINES = 60     # of a panel that is as high as its drawing; the style bounds it further
-
-
-class Panel(Widget):
-    """`draw` gets (snapshot, width=, height=, now=). One that `fits` is as high as its drawing, where the style has
-    its height as auto."""
-
-    DEFAULT_CSS = """
-    Panel { border-top: solid $primary-darken-1; border-title-style: bold; padding: 0 1; height: 1fr; }
-    """
-
-    def __init__(self, title: str, draw: Drawing, *, id: str, fits: bool = False) -> None:  # noqa: A002 - of Widget
-        super().__init__(id=id)
-        self.border_title = title
-        self._draw, self._fits = draw, fits
-        self._snapshot: RunSnapshot | None = None
-        self._now = 0.0
-
-    def see(self, snapshot: RunSnapshot, *, now: float) -> None:
-        """Show this snapshot."""
-        self._snapshot = snapshot
-        self.tick(now)
-
-    def tick(self, now: float) -> None:
-        """Show the time."""
-        self._now = now
-        self.refresh(layout=self._fits)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The lines of the drawing with all the room that it may want."""
-        if self._snapshot is None or not self._fits:
-            return super().get_content_height(container, viewport, width)
-        return len(self._draw(self._snapshot, width=width, height=MOST_LINES, now=self._now).split("\n"))
-
-    def render(self) -> Content:
-        """The drawing, as large as the panel is."""
-        size = self.content_size
-        if self._snapshot is None or not size:
-            return Content("")
-        return self._draw(self._snapshot, width=size.width, height=size.height, now=self._now)

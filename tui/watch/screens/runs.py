@@ -24,7 +24,8 @@ from ..braille import Curve, draw_curves
 from ..colours import BAD, DIM, ROLES, RUNS, stack
 from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from .page import Page, Panel, RunHeader
+from ..titled_panel import Panel
+from .page import Page, RunHeader
 
 # The runs of a folder: the state of each and the curve of its elite. Only changed runs are read again.
 
@@ -192,10 +193,10 @@ class RunsScreen(Page):
         ]
 
     def _style(self, run: RunLine) -> str:
-        names = self._shown()
+        names = self._compared_names()
         return RUNS[names.index(run.folder.name) % len(RUNS)] if run.folder.name in names else ""
 
-    def _shown(self) -> list[str]:
+    def _compared_names(self) -> list[str]:
         """The runs chosen for the comparison; else the newest runs of the task of the run under the cursor."""
         chosen = [name for name in self._compared if any(run.folder.name == name for run in self._runs)]
         alike = [run.folder.name for run in self._runs if run.curve and run.task == self._shown_task]
@@ -212,7 +213,7 @@ class RunsScreen(Page):
         return min(self.query_one(Rows).cursor, len(self._runs) - 1)
 
     @on(Rows.Moved)
-    def moved(self) -> None:
+    def follow_cursor(self) -> None:
         """Show the runs of this task."""
         self._show_curves()
 
@@ -223,7 +224,8 @@ class RunsScreen(Page):
         panel.see(RunSnapshot(folder=self._runs_dir), now=0.0)
 
     def _curves(self, snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-        shown = [(run, self._style(run)) for name in self._shown() for run in self._runs if run.folder.name == name]
+        names = self._compared_names()
+        shown = [(run, self._style(run)) for name in names for run in self._runs if run.folder.name == name]
         if not any(run.curve for run, _ in shown):
             return Content.styled("no run has an elite yet", DIM)
         key = Content.assemble(*[(f"● {run.folder.name}  ", style) for run, style in shown])
@@ -233,7 +235,7 @@ class RunsScreen(Page):
         )
         return stack([picture, key.truncate(width, ellipsis=True)])
 
-    def chosen(self) -> str | None:
+    def selected_id(self) -> str | None:
         """None: this screen has nothing to export."""
         return None
 
@@ -252,6 +254,6 @@ class RunsScreen(Page):
             self._show_curves()
 
     @on(Rows.Opened)
-    def open(self, event: Rows.Opened) -> None:
+    def show_opened(self, event: Rows.Opened) -> None:
         """Watch this run."""
         self.post_message(self.Watch(self._runs[event.index].folder))
