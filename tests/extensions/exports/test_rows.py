@@ -19,8 +19,8 @@ from memento.extensions.exports.sink import ExportedRun, Texts, column, metric_n
 from memento.memory.run_status import status_of
 from memento.memory.store import Entry
 
+from ...evidence.logs import log
 from ...support.recorded_facts import episode
-from ..evidence.logs import log
 
 pytestmark = pytest.mark.quick
 

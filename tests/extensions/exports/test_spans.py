@@ -10,7 +10,7 @@ from memento.extensions.exports.sink import ExportedRun, Texts
 from memento.extensions.exports.spans import RUN, Span, Spans, span_id
 from memento.memory.store import Entry
 
-from ..evidence.logs import log
+from ...evidence.logs import log
 
 pytestmark = pytest.mark.quick
 
