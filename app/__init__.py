@@ -5,7 +5,6 @@
     audit             `memento audit`: rolls out programs that do not do the task
     breeding          breeds programs that an evaluator likes although they never succeed, for an audit
     budgets           the budgets of a run from its settings, the checks before anything is spent, and the active time
-    cell              `memento cell`: checks a robot cell, and runs a policy in it
     cluster           the machines that roll out: this one, or the nodes of a cluster
     drawing_worker    the worker that draws the sheets of a run, and the check that it can
     estimate          `memento run --estimate`: the calls, tokens and dollars of a run as a range

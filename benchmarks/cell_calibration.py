@@ -23,7 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
-from ..domains.cell.cell_file import SHIPPED
+from ..extensions.cell.cell_file import SHIPPED
 from ..tests.reference_policies import policy_file
 from .reference import wilson
 

@@ -16,14 +16,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..domains.cell.cell_file import SHIPPED, Cell, read_cell
-from ..domains.cell.fitting import CubeFit
-from ..domains.cell.grounding import Grounding
-from ..domains.cell.ports import Array
-from ..domains.cell.segmenters import make_segmenter
-from ..domains.cell.sensor_model import NONE
-from ..domains.cell.twin import TwinArm, TwinCamera
 from ..domains.hanoi import task
+from ..extensions.cell.cell_file import SHIPPED, Cell, read_cell
+from ..extensions.cell.fitting import CubeFit
+from ..extensions.cell.grounding import Grounding
+from ..extensions.cell.ports import Array
+from ..extensions.cell.segmenters import make_segmenter
+from ..extensions.cell.sensor_model import NONE
+from ..extensions.cell.twin import TwinArm, TwinCamera
 
 T = TypeVar("T")
 FRAMES = 3

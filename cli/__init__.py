@@ -10,7 +10,6 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     baseline_text       what `memento baseline`, `memento show` and `memento resume` print of a baseline's run
     bench               `memento bench`: the project's own benchmarks, which need a source checkout
     browser             `memento watch --browser`: the terminal UI in a browser, served on this machine
-    cell                `memento cell`: a robot cell, or its simulated twin
     command             the classes of commands and groups, and the choices that help and completion list
     commands            the command line as a Typer app: collects the commands, each from its module
     compare             `memento compare`: methods × seeds at an equal budget

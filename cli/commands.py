@@ -14,7 +14,6 @@ from . import (
     audit,
     baseline,
     bench,
-    cell,
     compare,
     completion,
     doctor,
@@ -97,5 +96,4 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
 for command, example in COMMANDS:
     commands.command(cls=Command, epilog=f"Example: {example}")(command)
 commands.add_typer(kitchen.kitchen, name="kitchen", epilog=f"Example: {kitchen.EXAMPLE}")
-commands.add_typer(cell.cell, name="cell", epilog=f"Example: {cell.EXAMPLE}")
 commands.add_typer(baseline.baseline, name="baseline", epilog=f"Example: {baseline.EXAMPLE}")

@@ -14,7 +14,8 @@ from .text import one_line
 
 COMMANDS: Final = "memento.commands"    # a typer.Typer: commands of the command line
 SINKS: Final = "memento.sinks"          # a core.ports.ExportTarget: what `memento export --to` takes
-_WORDS: Final = {COMMANDS: "command", SINKS: "target of exports"}
+DOMAINS: Final = "memento.domains"      # a core.ports.Domain, whose import string needs no question of trust
+_WORDS: Final = {COMMANDS: "command", DOMAINS: "domain", SINKS: "target of exports"}
 _MOST: Final = 300      # characters of a reason
 
 
@@ -26,6 +27,11 @@ def _declared(group: str) -> dict[str, EntryPoint]:
 def names(group: str) -> tuple[str, ...]:
     """The names that extensions declare in a group, sorted. Imports none of them."""
     return (*_declared(group),)
+
+
+def values(group: str) -> tuple[str, ...]:
+    """The import strings, "package.module:ATTRIBUTE", that extensions declare in a group. Imports none of them."""
+    return tuple(each.value for each in _declared(group).values())
 
 
 def load(group: str, name: str) -> Any:

@@ -16,7 +16,7 @@ from typing import cast
 
 from typing_extensions import get_protocol_members
 
-from ..core import extras
+from ..core import extensions, extras
 from ..core.errors import UsageError, no_such
 from ..core.ports import Domain
 from ..core.provenance import UNKNOWN, Provenance
@@ -37,7 +37,6 @@ PREFIXES: Mapping[str, str] = {
 NEEDED_EXTRAS: Mapping[str, str] = {"hanoi": "robosuite", "robosuite": "robosuite"}
 IMPORTING = frozenset({"gym"})      # families whose members are code of other packages
 _GYMNASIUM_ID = re.compile(r"(?:[\w.]+:)?(?:[\w-]+/)?[\w.-]+-v\d+|[\w-]+/[\w.-]+")
-CELL = "memento.domains.cell:DOMAIN"
 _MEMBERS = sorted(get_protocol_members(Domain))
 
 
@@ -62,8 +61,8 @@ def is_shipped(name: str) -> bool:
 
 
 def is_ours(name: str) -> bool:
-    """Whether the code of a domain comes with MEMENTO. The cell's does, and imports and starts what its file names."""
-    return is_shipped(name) or name == CELL or name in DOMAINS.values()
+    """Whether the code of a domain comes with MEMENTO or with an extension; an extension's may import more."""
+    return is_shipped(name) or name in (*DOMAINS.values(), *extensions.values(extensions.DOMAINS))
 
 
 def require_installed(name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..arm.physics.cache import cache_folder, compiled_code_in
+from ...domains.arm.physics.cache import cache_folder, compiled_code_in
 
 COMPILED = cache_folder() / "cell"
 COMPILED.mkdir(mode=0o700, exist_ok=True)

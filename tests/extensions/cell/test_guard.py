@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.domains.cell import guard as guarding
-from memento.domains.cell.cell_file import ExecutionPart, LimitsPart
-from memento.domains.cell.guard import Guarded, Stop
-from memento.domains.cell.ports import ArmState, Waypoint
+from memento.extensions.cell import guard as guarding
+from memento.extensions.cell.cell_file import ExecutionPart, LimitsPart
+from memento.extensions.cell.guard import Guarded, Stop
+from memento.extensions.cell.ports import ArmState, Waypoint
 
 pytestmark = pytest.mark.quick
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from . import flags
-from .command import CONTEXT, Command, CommandGroup
+from ...cli import flags
+from ...cli.command import CONTEXT, Command, CommandGroup
 
 if TYPE_CHECKING:
-    from ..core.recording import Recording
-    from ..core.values import JSON
+    from ...core.recording import Recording
+    from ...core.values import JSON
 
 EXAMPLE: Final = "memento cell run elite.py --trials 10"
 CHECK_EXAMPLE: Final = "memento cell check --cell lab.toml"
@@ -21,7 +21,7 @@ CALIBRATE_EXAMPLE: Final = "memento cell calibrate elite.py --steps 3 --model an
 
 cell = typer.Typer(
     help="Check a robot cell, run policies in it, and calibrate them to it.", cls=CommandGroup, rich_markup_mode=None,
-    context_settings=CONTEXT,
+    context_settings=CONTEXT, add_completion=False, epilog=f"Example: {EXAMPLE}",
 )
 
 File = Annotated[
@@ -53,8 +53,8 @@ FILM_SIZES: Final = {".mp4": "1280x480", ".gif": "800x300"}     # two pictures n
 @cell.command(cls=Command, epilog=f"Example: {CHECK_EXAMPLE}")
 def check(file: File = None, as_json: flags.AsJson = False) -> None:
     """Look through the camera, compare with the cell's file, move the arm, and try a limit. The arm moves."""
-    from ..app.cell import check_cell
-    from .output import print_json, print_table
+    from ...cli.output import print_json, print_table
+    from .trials import check_cell
 
     findings = check_cell(_path(file))
     good = all(finding.ok for finding in findings)
@@ -79,9 +79,9 @@ Frames = Annotated[
 @cell.command("learn-colours", cls=Command, epilog=f"Example: {LEARN_EXAMPLE}")
 def learn_colours(frames: Frames) -> None:
     """Find the colours of the cubes and containers from a few labelled frames, and print them for the cell's file."""
-    from ..core.errors import UsageError
-    from ..domains.cell.segmenters import colours_as_toml, labelled_frames, learn
-    from .output import print_text
+    from ...cli.output import print_text
+    from ...core.errors import UsageError
+    from .segmenters import colours_as_toml, labelled_frames, learn
 
     try:
         print_text(colours_as_toml(learn(labelled_frames(frames))).rstrip())
@@ -95,15 +95,15 @@ def run(
     salt: Salt = None, workers: flags.Workers = None, film: Film = None, as_json: flags.AsJson = False,
 ) -> None:
     """Run a policy in the cell, through its camera and its guard, and report each trial."""
-    from .. import app
-    from ..app.cell import run_cell
-    from ..domains.cell import DOMAIN, IMPORT_STRING
-    from ..settings.evaluate import build_evaluate_settings
-    from .drawing import write
-    from .execution import execute
-    from .look import Look
-    from .output import print_json, print_text
-    from .result_text import cell_json, describe_trials
+    from ... import app
+    from ...cli.drawing import write
+    from ...cli.execution import execute
+    from ...cli.look import Look
+    from ...cli.output import print_json, print_text
+    from ...settings.evaluate import build_evaluate_settings
+    from . import DOMAIN, IMPORT_STRING
+    from .trial_text import cell_json, describe_trials
+    from .trials import run_cell
 
     settings = build_evaluate_settings(
         policy, IMPORT_STRING, flags={"cell": str(_path(file)), "mode": mode}, assignments=(), episodes=trials,
@@ -160,10 +160,10 @@ def calibrate(
     assignments: flags.Settings = None, display: flags.Display = flags.DisplayKind.RICH, as_json: flags.AsJson = False,
 ) -> None:
     """Change named constants of a policy after trials in the cell. It is a run: show, resume and export know it."""
-    from ..core.errors import UsageError
-    from ..domains.cell import IMPORT_STRING
-    from .execution import StatusOptions
-    from .new_run import Place, RunArguments, Showing, start
+    from ...cli.execution import StatusOptions
+    from ...cli.new_run import Place, RunArguments, Showing, start
+    from ...core.errors import UsageError
+    from . import IMPORT_STRING
 
     if by is By.MODEL and model is None:
         raise UsageError("which model? name one with --model, or use --calibrate search")
@@ -192,6 +192,6 @@ def calibrate(
 
 
 def _path(file: Path | None) -> Path:
-    from ..domains.cell.cell_file import SHIPPED
+    from .cell_file import SHIPPED
 
     return file or SHIPPED / "twin.toml"

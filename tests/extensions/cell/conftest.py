@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from memento.core.values import JSON
-from memento.domains.cell.cell_file import SHIPPED, Cell, read_cell
-from memento.domains.cell.twin import TwinArm, TwinCamera
+from memento.extensions.cell.cell_file import SHIPPED, Cell, read_cell
+from memento.extensions.cell.twin import TwinArm, TwinCamera
 
 Twin = tuple[TwinArm, TwinCamera]
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.benchmarks.cell_grounding import scatter
-from memento.domains.cell.cell_file import Cell, TwinPart
-from memento.domains.cell.lens import looking
-from memento.domains.cell.scene_view import EVERYTHING
-from memento.domains.cell.sensor_model import NONE, measured_colour, measured_depth
 from memento.domains.hanoi.randomisation import PRESETS
+from memento.extensions.cell.cell_file import Cell, TwinPart
+from memento.extensions.cell.lens import looking
+from memento.extensions.cell.scene_view import EVERYTHING
+from memento.extensions.cell.sensor_model import NONE, measured_colour, measured_depth
 
 from .conftest import Twin
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import RolloutError
-from ..arm.physics.cache import first_compilation
-from ..hanoi import task
+from ...domains.arm.physics.cache import first_compilation
+from ...domains.hanoi import task
 from .cell_file import CONTAINER, CUBES, ObjectsPart
 from .compiled import COMPILED, draw, normals_of
 from .lens import CameraPose, pixel_rays

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from memento.domains.cell import DOMAIN
-from memento.domains.cell.environment import CellEnvironment
-from memento.domains.cell.scene_view import altered
+from memento.extensions.cell import DOMAIN
+from memento.extensions.cell.environment import CellEnvironment
+from memento.extensions.cell.scene_view import altered
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
@@ -18,7 +18,7 @@ from .conftest import LIGHT
 
 
 class Subject:
-    domain = "memento.domains.cell:DOMAIN"
+    domain = "memento.extensions.cell:DOMAIN"
     given = {"horizon": 8, "cell": LIGHT}
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.errors import RolloutError, UsageError
-from memento.domains.cell.cell_file import Cell, cell_of
-from memento.domains.cell.hardware import FrankaArm, _quat_of, open_cell
-from memento.domains.cell.lens import matrix_of, rotation_of
-from memento.domains.cell.ports import Camera, Frame, Lens, Waypoint
+from memento.extensions.cell.cell_file import Cell, cell_of
+from memento.extensions.cell.hardware import FrankaArm, _quat_of, open_cell
+from memento.extensions.cell.lens import matrix_of, rotation_of
+from memento.extensions.cell.ports import Camera, Frame, Lens, Waypoint
 
 DOWN = np.array([1.0, 0.0, 0.0, 0.0])
 PLACE = np.array([0.5, 0.1, 0.2])       # of the fake hand, in the frame of its base
@@ -242,7 +242,7 @@ class Fixed:
 
 
 def test_factories_open_a_laboratorys_own_devices(lab: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memento.domains.cell.hardware.import_module", lambda _: SimpleNamespace(
+    monkeypatch.setattr("memento.extensions.cell.hardware.import_module", lambda _: SimpleNamespace(
         Fixed=Fixed, Own=lambda cell: FrankaArm(cell, franky=fake()),
     ))
     own = lab.model_copy(update={"arm": lab.arm.model_copy(update={"kind": "lab.arms:Own"})})

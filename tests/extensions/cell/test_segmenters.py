@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from memento.cli import exit_code
 from memento.core.errors import RolloutError, UsageError
-from memento.domains.cell.cell_file import CONTAINER, CUBES, SegmenterPart
-from memento.domains.cell.ports import NOTHING, Frame
-from memento.domains.cell.segmenters import make_segmenter
+from memento.extensions.cell.cell_file import CONTAINER, CUBES, SegmenterPart
+from memento.extensions.cell.ports import NOTHING, Frame
+from memento.extensions.cell.segmenters import make_segmenter
 from PIL import Image
 
 LABELS = """

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from ruckig import ControlInterface, InputParameter, Ruckig, Trajectory
 
-from ..hanoi import task
+from ...domains.hanoi import task
 from . import guard as guarding
 from .cell_file import FINGERTIP_M, LEAST_SPEED, SAME_M, SAME_RAD, Cell, LimitsPart, PhasesPart
 from .guard import COMMANDED, Stop

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from memento.benchmarks.cell_grounding import measure, scatter
 from memento.core.errors import RolloutError
-from memento.domains.cell.cell_file import Cell
-from memento.domains.cell.fitting import find_plates, fit_cube, nearest_quarter
-from memento.domains.cell.grounding import Grounding, HandPose, HandPoses, Track, table_plane
-from memento.domains.cell.segmenters import learn, make_segmenter
+from memento.extensions.cell.cell_file import Cell
+from memento.extensions.cell.fitting import find_plates, fit_cube, nearest_quarter
+from memento.extensions.cell.grounding import Grounding, HandPose, HandPoses, Track, table_plane
+from memento.extensions.cell.segmenters import learn, make_segmenter
 
 from .conftest import Twin
 
@@ -128,7 +128,7 @@ def test_a_jump_is_believed_when_it_is_seen_twice() -> None:
 
 
 def test_a_held_cube_moves_with_the_hand_also_while_it_is_not_seen() -> None:
-    from memento.domains.cell.ports import ArmState
+    from memento.extensions.cell.ports import ArmState
 
     track, hands = Track(0.025, smoothing=0.5, jump_m=0.01), HandPoses()
     places = [np.array([0.0, 0.0, 0.9]) + k * np.array([0.01, 0.0, 0.02]) for k in range(6)]
@@ -158,7 +158,7 @@ def _surface(half: float, yaw: float, centre: np.ndarray, rng: np.random.Generat
 
 
 def _fit_at(place: np.ndarray):
-    from memento.domains.cell.fitting import CubeFit
+    from memento.extensions.cell.fitting import CubeFit
 
     return CubeFit(
         position=place, yaw_rad=0.0, measured=(True, True, True), half_edge_m=0.025, points=100, top=True,

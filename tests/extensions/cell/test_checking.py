@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from memento.domains.cell.cell_file import Cell
-from memento.domains.cell.checking import _containers, check
-from memento.domains.cell.grounding import Scenery
-from memento.domains.cell.hardware import Hardware
-from memento.domains.cell.ports import ArmState, Waypoint
+from memento.extensions.cell.cell_file import Cell
+from memento.extensions.cell.checking import _containers, check
+from memento.extensions.cell.grounding import Scenery
+from memento.extensions.cell.hardware import Hardware
+from memento.extensions.cell.ports import ArmState, Waypoint
 
 from .conftest import Twin
 

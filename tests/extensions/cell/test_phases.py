@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from memento.agents.contract_check import check
 from memento.core.errors import UsageError
 from memento.core.values import JSON
-from memento.domains.cell import DOMAIN
-from memento.domains.cell import guard as guarding
-from memento.domains.cell.cell_file import Cell, PhasesPart
-from memento.domains.cell.environment import CellEnvironment
-from memento.domains.cell.guard import Stop
-from memento.domains.cell.lens import rotation_vector
-from memento.domains.cell.phases import CONTACT, DONE, UNDER_WAY, Phase, Phases, corners, corrected, read_command
-from memento.domains.cell.ports import ArmState, Waypoint
+from memento.extensions.cell import DOMAIN
+from memento.extensions.cell import guard as guarding
+from memento.extensions.cell.cell_file import Cell, PhasesPart
+from memento.extensions.cell.environment import CellEnvironment
+from memento.extensions.cell.guard import Stop
+from memento.extensions.cell.lens import rotation_vector
+from memento.extensions.cell.phases import CONTACT, DONE, UNDER_WAY, Phase, Phases, corners, corrected, read_command
+from memento.extensions.cell.ports import ArmState, Waypoint
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
@@ -320,7 +320,7 @@ PHASED: dict[str, JSON] = {"horizon": 400, "mode": "phases", "cell": LIGHT}
 
 @pytest.mark.slow
 class TestCellOfPhases(DomainContract, EnvironmentContract):
-    domain = "memento.domains.cell:DOMAIN"
+    domain = "memento.extensions.cell:DOMAIN"
     given = {**PHASED, "horizon": 8}
 
 

@@ -1,6 +1,6 @@
 """What a person does first in a cell: looks through the camera, compares with the file, moves the arm, tries a limit.
 
-    python -m memento.domains.cell.checking
+    python -m memento.extensions.cell.checking
 
 Reads the cell as JSON from standard input. Writes one JSON object per line: a finding {"what", "ok", "found"}, or at
 the end {"problem"} with a sentence for the user.
@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from ...core.errors import MementoError, RolloutError, UsageError
-from ..hanoi import task
+from ...domains.hanoi import task
 from . import guard as guarding
 from .cell_file import CUBES, Cell, cell_of
 from .fitting import CubeFit

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from memento.core.values import JSON
 
-from ..support.attacks import Arena, Attack, arena, cases, check, text_of
+from ...support.attacks import Arena, Attack, arena, cases, check, text_of
 
-ARM = Path(__file__).parent / "hanoi"
+ARM = Path(__file__).parents[2] / "integrity" / "hanoi"
 LIGHT: dict[str, JSON] = {
     "segmenter": {"kind": "truth"}, "grounding": {"container_frames": 1},
     "camera": {"width": 160, "height": 120, "focal_px": 200.0, "every_steps": 8},
@@ -38,7 +38,7 @@ ATTACKS = (
 
 @pytest.fixture(scope="module", name="played")
 def _played() -> Iterator[Arena]:
-    yield from arena("memento.domains.cell:DOMAIN", [OPTIONS])
+    yield from arena("memento.extensions.cell:DOMAIN", [OPTIONS])
 
 
 @pytest.mark.slow

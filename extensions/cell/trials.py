@@ -10,21 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import RolloutError, UsageError
-from ..core.extras import require
-from ..core.order_ids import episode_id
-from ..core.ports import RollTask
-from ..core.recording import Recording
-from ..core.recording_file import load_recording, trajectory_key, trajectory_path
-from ..core.seeds import salted_seed
-from ..core.text import one_line
-from ..core.values import JSON, Episode, Program, Score
-from ..domains.cell import DOMAIN, IMPORT_STRING
-from ..domains.cell.cell_file import PHASES
-from ..runtime.rollouts.pool import ProcessPool
-from ..settings.evaluate import EvaluateSettings
-from .given_files import read_program
-from .isolation import live_layers
+from ...app.given_files import read_program
+from ...app.isolation import live_layers
+from ...core.errors import RolloutError, UsageError
+from ...core.extras import require
+from ...core.order_ids import episode_id
+from ...core.ports import RollTask
+from ...core.recording import Recording
+from ...core.recording_file import load_recording, trajectory_key, trajectory_path
+from ...core.seeds import salted_seed
+from ...core.text import one_line
+from ...core.values import JSON, Episode, Program, Score
+from ...runtime.rollouts.pool import ProcessPool
+from ...settings.evaluate import EvaluateSettings
+from . import DOMAIN, IMPORT_STRING
+from .cell_file import PHASES
 
 SPLIT = "cell"
 CHECK_LIMIT_S = 600.0
@@ -80,7 +80,7 @@ def check_cell(path: Path) -> tuple[CellFinding, ...]:
     }
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "memento.domains.cell.checking"], input=json.dumps(options["cell"]),
+            [sys.executable, "-P", "-m", "memento.extensions.cell.checking"], input=json.dumps(options["cell"]),
             capture_output=True, text=True, errors="replace", env=variables, timeout=CHECK_LIMIT_S, check=False,
         )
     except subprocess.TimeoutExpired as error:

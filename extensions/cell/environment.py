@@ -11,9 +11,9 @@ from ...core.extras import require
 from ...core.ports import Action
 from ...core.recording import Recording
 from ...core.values import JSON
-from ..hanoi.recording import ACTION_SIZE, Trace
-from ..hanoi.referee import Referee
-from ..hanoi.sensors import observation_layout, observation_slices
+from ...domains.hanoi.recording import ACTION_SIZE, Trace
+from ...domains.hanoi.referee import Referee
+from ...domains.hanoi.sensors import observation_layout, observation_slices
 from . import guard as guarding
 from .cell_file import PHASES, STATUS, Cell, LimitsPart, cell_of
 from .grounding import Grounding, N

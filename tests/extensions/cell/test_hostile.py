@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from memento.core.values import JSON
-from memento.domains.cell import DOMAIN
-from memento.domains.cell.environment import CellEnvironment
-from memento.domains.cell.hardware import PERIOD_S
+from memento.extensions.cell import DOMAIN
+from memento.extensions.cell.environment import CellEnvironment
+from memento.extensions.cell.hardware import PERIOD_S
 
 from ...support.nightly import first_and_nightly
 

@@ -12,8 +12,8 @@ import numpy as np
 from ...core.errors import UsageError, no_such
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
-from ..hanoi import task
-from ..hanoi.narration import Story
+from ...domains.hanoi import task
+from ...domains.hanoi.narration import Story
 from .cell_file import Cell
 from .lens import CameraPose, looking
 from .ports import Array, Lens
@@ -52,8 +52,8 @@ class _Playback:
     """The scene, and one or two views of it."""
 
     def __init__(self, cell: Cell, recording: Recording, camera: str, width: int, height: int) -> None:
-        from ..hanoi.scene import HanoiScene
-        from ..hanoi.simulation import object_addresses
+        from ...domains.hanoi.scene import HanoiScene
+        from ...domains.hanoi.simulation import object_addresses
 
         self.step_s: float | None = float(recording.constants["control_period_s"])
         self._story = Story(recording)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import UsageError
-from memento.domains.cell.cell_file import CameraPart
-from memento.domains.cell.lens import distorted, looking, pixel_rays
-from memento.domains.cell.ports import Lens
+from memento.extensions.cell.cell_file import CameraPart
+from memento.extensions.cell.lens import distorted, looking, pixel_rays
+from memento.extensions.cell.ports import Lens
 
 SMALL = st.floats(-0.1, 0.1)
 

@@ -9,8 +9,8 @@ from string import Template
 from ...core.errors import UsageError, no_such
 from ...core.ports import Environment, Renderer, Rig, Shelf
 from ...core.values import JSON, Brief, Contract, Program
-from .. import hanoi
-from ..hanoi import task
+from ...domains import hanoi
+from ...domains.hanoi import task
 from .cell_file import (
     CUBES,
     FINGERTIP_M,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from memento.cli import exit_code
-from memento.domains.cell.cell_file import SHIPPED
+from memento.extensions.cell.cell_file import SHIPPED
 from PIL import Image
 
 pytestmark = pytest.mark.quick

@@ -4,6 +4,7 @@
 
     cell_file       the cell's file: everything about one robot cell that a program does not know, as TOML.
     checking        what a person does first in a cell: looks through the camera, compares with the file
+    command         `memento cell`: a robot cell, or its simulated twin
     compiled        the compiled functions: which triangle each pixel sees, how points lie along the axes of many yaws
     domain          the domain interface of a robot cell: programs of `hanoi` run unchanged
     environment     A trial in a robot cell as an episode: Ψ_R makes the observation, Γ_R carries out the action
@@ -19,6 +20,8 @@
     scene_view      images of the twin's scene: what stands still by MuJoCo's ray casting
     segmenters      the segmenters that a cell's file can name: `colour`, `command` and, for tests, `truth`
     sensor_model    the errors of a simulated RGB-D camera: what it makes of an ideal image
+    trial_text      the trials in a cell as lines of text and as JSON
+    trials          checks a robot cell, and runs a policy in it
     twin            the simulated twin of a cell: an arm with other physics and a delay
 """
 

@@ -8,13 +8,13 @@ import mujoco
 import numpy as np
 
 from ...core.values import JSON
-from ..arm.physics.compiled import CompiledPhysics
-from ..arm.simulator import CONTROL_HZ
-from ..hanoi import task
-from ..hanoi.randomisation import NONE, Drawn, Randomisation, episode_generators
-from ..hanoi.scene import HanoiScene
-from ..hanoi.sensors import observation_slices
-from ..hanoi.simulation import Dynamics, Truth
+from ...domains.arm.physics.compiled import CompiledPhysics
+from ...domains.arm.simulator import CONTROL_HZ
+from ...domains.hanoi import task
+from ...domains.hanoi.randomisation import NONE, Drawn, Randomisation, episode_generators
+from ...domains.hanoi.scene import HanoiScene
+from ...domains.hanoi.sensors import observation_slices
+from ...domains.hanoi.simulation import Dynamics, Truth
 from . import sensor_model
 from .cell_file import Cell, TwinPart
 from .lens import matrix_of, moved, rotation_vector

@@ -12,8 +12,8 @@ from itertools import permutations
 import numpy as np
 
 from ...core.errors import RolloutError
-from ..hanoi import task
-from ..hanoi.sensors import observation_size, observation_slices
+from ...domains.hanoi import task
+from ...domains.hanoi.sensors import observation_size, observation_slices
 from .cell_file import CONTAINER, CUBES, Cell
 from .fitting import PLATE_REACH, CubeFit, find_plates, fit_cube, fit_plate, nearest_quarter, stacked
 from .lens import CameraPose, matrix_of, pixel_rays, rotation_of
