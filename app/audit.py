@@ -65,7 +65,7 @@ def find_evaluator(
     if settings is None or not chosen:
         raise UsageError(f"the run {folder.name!r} has chosen no evaluator yet: continue it, or name a file")
     started = next(fact for fact in begun if isinstance(fact, RunStarted))
-    settings = trusted_settings(folder, started.settings, settings, trusted=trusted, models=False)
+    settings = trusted_settings(folder, started, settings, trusted=trusted, models=False)
     if settings.domain != domain_name:
         raise UsageError(
             f"the run {folder.name!r} has the domain {settings.domain!r}, not {domain_name!r}: name the run's domain"

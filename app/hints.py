@@ -9,7 +9,7 @@ from ..core.text import one_line
 from ..memory.store import RunStore
 from ..models.spec import parse_specs
 from .history import Outline, outline_of
-from .requests import HINT
+from .trust import HINT, hint_body
 
 
 def give_hint(folder: Path, text: str) -> None:
@@ -20,8 +20,9 @@ def give_hint(folder: Path, text: str) -> None:
     if len(line) > MAX_HINT:
         raise UsageError(f"the hint has {len(line)} characters, and prompts quote at most {MAX_HINT}: shorten it")
     with RunStore.read(folder) as store:
-        refuse_without_effect(outline_of(store), folder)
-        store.request(HINT, {"text": line}, at=time.time())
+        outline = outline_of(store)
+        refuse_without_effect(outline, folder)
+        store.request(HINT, hint_body(outline.started, line), at=time.time())
 
 
 def check_hint(folder: Path) -> None:

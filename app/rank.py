@@ -109,7 +109,7 @@ def _selection(wanted: RankSettings) -> _Ranked:
             if isinstance(fact, EvaluatorChosen) and fact.final
         ]
     settings = trusted_settings(
-        wanted.folder, outline.started.settings, outline.settings, trusted=wanted.trusted, models=False
+        wanted.folder, outline.started, outline.settings, trusted=wanted.trusted, models=False
     )
     outline = replace(outline, settings=settings)
     evaluator = chosen[-1] if chosen else None

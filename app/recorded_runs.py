@@ -12,14 +12,13 @@ from ..agents.tools import Answered, recorded_answers
 from ..core.errors import UsageError
 from ..core.events import Fact, RunStarted, StageEntered
 from ..core.values import JSON, CallTimes, Program, PromptText
-from ..memory.origin import is_written_here
 from ..memory.runs import find_run
 from ..memory.store import RunStore
 from ..models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
 from .history import require_same_rules
 from .replay import SUFFIX, _read_tape, read_tape, write_tape
-from .trust import trusted_settings
+from .trust import is_own_run, trusted_settings
 
 _PATHS: Final = ("initial", "evaluator", "prompts", "exploits", "replay")     # settings that may be paths
 
@@ -46,7 +45,7 @@ def export_tape(folder: Path, path: Path) -> int:
         raise UsageError(f"{path} cannot name a tape: name it *{SUFFIX}")
     facts = recorded_facts(folder)
     started = require_done(facts, folder)
-    return write_tape(_facts_of_tape(facts), path, own=is_written_here(folder, started.settings))
+    return write_tape(_facts_of_tape(facts), path, own=is_own_run(folder, started))
 
 
 def require_done(facts: tuple[Fact, ...], place: Path) -> RunStarted:
@@ -149,7 +148,7 @@ def replay_settings(place: Path, *, trusted: bool = False) -> Settings:
     facts, own = _read_tape(place) if _is_file(place) else (recorded_facts(place), False)
     started = require_done(facts, place)
     recorded = trusted_settings(
-        place, started.settings, recorded_settings(started.settings), trusted=trusted or own, models=False
+        place, started, recorded_settings(started.settings), trusted=trusted or own, models=False
     )
     replayed = Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(place.resolve())})
     return replayed.from_there(recorded.provenance)

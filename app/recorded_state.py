@@ -119,7 +119,7 @@ def state_before(
         outline = outline_of(store)
         require_same_rules(outline.started, folder, "repeated from the state before a proposal")
         recorded = trusted_settings(
-            folder, outline.started.settings, outline.settings, trusted=trusted, models=False
+            folder, outline.started, outline.settings, trusted=trusted, models=False, store=store
         )
         settings = changed_settings(recorded, given)
         require_usable(asking_settings(settings))

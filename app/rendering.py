@@ -92,7 +92,7 @@ def of_run(
         if settings is None:
             raise UsageError(f"the run {folder.name!r} was killed before its first fact: there is nothing to draw")
         started = next(fact for fact in begun if isinstance(fact, RunStarted))
-        settings = trusted_settings(folder, started.settings, settings, trusted=trusted, models=False)
+        settings = trusted_settings(folder, started, settings, trusted=trusted, models=False)
         name, policy = _policy(store, candidate)
         episodes = _episodes(store, name, policy)
     assert policy.program is not None

@@ -4,8 +4,7 @@
 from ..core.events import HintGiven
 from ..memory.store import Request, RunStore
 from ..runtime.bus import EventBus
-
-HINT = "hint"  # the kind of a request whose body has the "text" of a hint
+from .trust import HINT
 
 
 class Requests:

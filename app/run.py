@@ -15,7 +15,6 @@ from ..core.version import __version__
 from ..domains import load as load_domain
 from ..domains import require_installed
 from ..memory.noting import with_notes
-from ..memory.origin import sign
 from ..memory.runs import new_run
 from ..memory.store import RunStore
 from ..models.budget import require_room
@@ -37,7 +36,7 @@ from .results import RunResult, result_of
 from .session import Session, Work
 from .sight import refuse_text_models, require_sight
 from .status import StatusAddress
-from .trust import trusted_settings
+from .trust import sign_run, trusted_settings
 from .wiring import Models, make_models, replayed, require_calibratable, workers_of
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
@@ -95,7 +94,7 @@ async def run(
             session = Session(work, store)
             display.on_open(folder)
             session.begin(display)
-            sign(folder, started.settings)
+            sign_run(folder, started)
             with with_notes(display, store.folder) as noting:
                 return await session.drive(noting)
 
@@ -125,7 +124,7 @@ async def resume(
         require_same_rules(before.started, folder, "resumed")
         settings = with_budgets(before.settings, dict(budgets or {}))
         settings = trusted_settings(
-            folder, before.started.settings, settings, trusted=trusted, models=settings.replay is None
+            folder, before.started, settings, trusted=trusted, models=settings.replay is None, store=store
         )
         if address is not None:
             address.require_free()

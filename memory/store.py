@@ -280,6 +280,13 @@ class RunStore:
                     )
         return tuple(Request(id=row[0], at=row[1], kind=row[2], body=json.loads(row[3])) for row in rows)
 
+    def requests(self, kind: str) -> tuple[Request, ...]:
+        """All requests of this kind that were ever left, oldest first. Raises StoreError."""
+        query = "SELECT id, at, kind, body FROM requests WHERE kind = ? ORDER BY id"
+        with self._mutex, storage_errors(self.folder):
+            rows = self._db.execute(query, [kind]).fetchall()
+        return tuple(Request(id=row[0], at=row[1], kind=row[2], body=json.loads(row[3])) for row in rows)
+
     # --------------------------------------------------------------------------------- private
 
     def _writing(self) -> Clock:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ...app.api.record import Run
 from ...app.api.reporting import UNWANTED, Pictures, load, require_page, write_page
+from ...app.trust import wrote_run
 from ...core.errors import StoreError, UsageError
 from ...core.faults import Fault
 from ...core.methods import METHODS
@@ -20,8 +21,7 @@ from ...evidence.findings import ArmFinding, find
 from ...evidence.sentences import sentences
 from ...memory.lock import is_locked
 from ...memory.lookup import Evaluator, Policy, Record, VoteRecord, look_up, parents_of
-from ...memory.origin import is_written_here
-from ...memory.run_status import RunStatus, list_failures, state_of
+from ...memory.run_status import list_failures, state_of
 from ...memory.runs import DATABASE, list_runs
 from ...memory.slots import Slot
 from ...memory.store import RunStore
@@ -89,7 +89,7 @@ class ReadingTools:
         state = of_log.pop("status")
         del of_log["run"]       # its path
         return {
-            **of_run(of_log, own=_is_own(folder, status), error=self._last_words.get(folder) or status.why or None),
+            **of_run(of_log, own=wrote_run(folder), error=self._last_words.get(folder) or status.why or None),
             "run": folder.name, "folder": str(folder), "status": state, "failures": failures,
         }
 
@@ -191,7 +191,7 @@ class ReadingTools:
                 for group in findings.groups
             ],
         }
-        own = all(is_written_here(Path(record.folder), record.settings) for record in evidence.records)
+        own = all(wrote_run(Path(record.folder)) for record in evidence.records)
         return {
             **of_run(texts, own=own), "runs": len(evidence.records), "counted": len(evidence.used_records),
             "page": None if target is None else str(target),
@@ -239,13 +239,8 @@ def _in_short(folder: Path) -> Result:
     }
     state = state_of(status.status, live=is_locked(folder))
     return {
-        "run": folder.name, "state": state, **of_run(of_log, own=_is_own(folder, status), error=status.why or None)
+        "run": folder.name, "state": state, **of_run(of_log, own=wrote_run(folder), error=status.why or None)
     }
-
-
-def _is_own(folder: Path, status: RunStatus) -> bool:
-    """Whether this installation wrote the run; the log of another one can hold any text."""
-    return is_written_here(folder, status.settings)
 
 
 def _of_slot(slot: Slot) -> Result:
