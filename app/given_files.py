@@ -1,5 +1,6 @@
 """Files that a user gives: programs, and a folder of prompts. What no episode could use is refused."""
 
+from importlib.util import decode_source
 from pathlib import Path
 
 from ..agents.contract_check import check
@@ -21,10 +22,9 @@ def read_program(path: Path, contract: Contract, *, role: str) -> Program:
     if not path.exists():
         raise UsageError(f"there is no {role} file {path}")
     try:
-        text = read_bounded(path, MAX_PROGRAM_BYTES).decode("utf-8")
-        program = Program(text.replace("\r\n", "\n").replace("\r", "\n"))   # as text files are read
-    except UnicodeDecodeError:
-        raise UsageError(f"the {role} file {path} is not UTF-8 text") from None
+        program = Program(decode_source(read_bounded(path, MAX_PROGRAM_BYTES)))    # as Python reads it
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        raise UsageError(f"the {role} file {path} is not UTF-8 text, and names no other encoding") from None
     except OSError as error:
         raise UsageError(f"cannot read the {role} file {path}: {error.strerror}") from None
     fault = check(program, contract)

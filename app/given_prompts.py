@@ -44,7 +44,7 @@ def prompts_with(replaced: Iterable[PromptText]) -> PromptFolder:
 
 def _text(path: Path) -> str:
     try:
-        return read_bounded(path, MAX_PROMPT_BYTES).decode("utf-8")
+        return read_bounded(path, MAX_PROMPT_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"the prompt file {path} is not UTF-8 text") from None
     except OSError as error:

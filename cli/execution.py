@@ -21,16 +21,15 @@ from ..tui.display import open_display
 from .output import print_json_line, print_note, print_text, say
 from .result_text import describe_run
 
-# Ends work cleanly when the process gets a signal to end.
-
-
 T = TypeVar("T")
+ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 def run_until_signalled(work: Coroutine[Any, Any, T], *, at_once: Callable[[], NoReturn] | None = None) -> T:
-    """Run to the end. A SIGTERM raises KeyboardInterrupt after the work has cleaned up, as a Ctrl-C does.
+    """Run to the end. A SIGTERM, and a SIGHUP of a terminal that is gone, raises KeyboardInterrupt after the work has
+    cleaned up, as a Ctrl-C does.
 
-    A SIGTERM also works if SIGINT is ignored, as in a shell's background jobs. A second SIGTERM ends the
+    A SIGTERM also works if SIGINT is ignored, as in a shell's background jobs. A second one ends the
     process at once; a second Ctrl-C, while the work still cleans up, calls `at_once`, which must end the process.
     """
     return asyncio.run(_until_signalled(work, at_once))
@@ -41,10 +40,10 @@ async def _until_signalled(work: Coroutine[Any, Any, T], at_once: Callable[[], N
     assert task is not None
     terminated = False
 
-    def terminate() -> None:
+    def terminate(number: int) -> None:
         nonlocal terminated
         terminated = True
-        loop.remove_signal_handler(signal.SIGTERM)      # from now on a SIGTERM ends the process
+        loop.remove_signal_handler(number)      # from now on it ends the process
         task.cancel()
 
     def interrupt(*_: object) -> None:
@@ -57,7 +56,9 @@ async def _until_signalled(work: Coroutine[Any, Any, T], at_once: Callable[[], N
     before = signal.getsignal(signal.SIGINT)
     if at_once is not None and before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, interrupt)         # not the loop's handler: it must work while the loop is busy
-    loop.add_signal_handler(signal.SIGTERM, terminate)
+    ending = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]    # nohup ignores SIGHUP
+    for number in ending:
+        loop.add_signal_handler(number, terminate, number)
     try:
         return await work
     except asyncio.CancelledError:
@@ -65,13 +66,14 @@ async def _until_signalled(work: Coroutine[Any, Any, T], at_once: Callable[[], N
             raise KeyboardInterrupt from None
         raise
     finally:
-        loop.remove_signal_handler(signal.SIGTERM)
+        for number in ending:
+            loop.remove_signal_handler(number)
         signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
 def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether a SIGINT or SIGTERM arrived; a second one ends the process at once."""
+    """Yield a function that says whether a SIGINT, SIGTERM or SIGHUP arrived; a second one ends the process at once."""
     arrived = False
 
     def note(number: int, _: object) -> None:
@@ -79,7 +81,7 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
         arrived = True
         signal.signal(number, signal.SIG_DFL)
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDING)}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
             signal.signal(number, note)

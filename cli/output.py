@@ -16,6 +16,7 @@ import typer
 
 from ..core.errors import MementoError
 from ..core.text import one_line, printable
+from .streams import is_terminal_gone
 
 MOST: Final = 4000      # characters of a line for the user
 CALLED: Final = "MEMENTO_CALLED"    # the variable in which a checkout's launcher says how it was called
@@ -42,6 +43,8 @@ def _echo(text: str, *, newline: bool = True) -> None:
     except OSError as error:
         if error.errno == errno.EPIPE:
             raise
+        if is_terminal_gone(error):
+            return
         raise MementoError(f"the output cannot be written: {error.strerror}; print it to another place") from None
 
 

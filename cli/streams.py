@@ -1,7 +1,9 @@
 """The standard streams of this process, so that no full disk, closed descriptor or narrow encoding ends a command."""
 
+import errno
 import io
 import os
+import stat
 import sys
 from typing import Any, Final
 
@@ -43,13 +45,19 @@ def prepare_streams() -> None:
     )
 
 
+def is_terminal_gone(error: OSError) -> bool:
+    """Whether this error of stdout says that its terminal was closed: no error of the command, as for a closed pipe."""
+    return error.errno == errno.EIO and stat.S_ISCHR(os.fstat(STDOUT).st_mode)
+
+
 def flush_stdout() -> OSError | None:
     """Write out what stdout still holds; the error where that fails. Then nothing is left that could fail again."""
     try:
         sys.stdout.flush()
     except OSError as error:
+        gone = is_terminal_gone(error)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, STDOUT)
         os.close(null)
-        return error
+        return None if gone else error
     return None

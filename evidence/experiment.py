@@ -132,7 +132,7 @@ def _file(experiment: Path, evaluator: str) -> str:
 def parse_experiment(text: str, *, name: str, origin: str) -> Experiment:
     """The experiment in this TOML text. Raises UsageError with the key and its place."""
     try:
-        table = tomllib.loads(text)
+        table = tomllib.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:      # also a number of too many digits, and tables nested too deep
         raise UsageError(f"the experiment {origin} is not TOML: {error}") from None
     if PART_OF in table:

@@ -1,6 +1,7 @@
 """The SQLite database of a run: its connections, for one writer and any number of readers."""
 
 import contextlib
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -74,7 +75,7 @@ def connect_reader(folder: Path) -> tuple[Database, "tempfile.TemporaryDirectory
 
 def _open(path: Path, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?{mode}", uri=True, timeout=_BUSY_S, check_same_thread=False
+        f"file:{quote(os.fsencode(path.absolute()))}?{mode}", uri=True, timeout=_BUSY_S, check_same_thread=False
     )
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

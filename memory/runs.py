@@ -144,6 +144,7 @@ def _make_named(folder: Path) -> Path:
 
 
 def _make_unique(root: Path, label: str, now: float, seed: int) -> Path:
+    label = label.replace(":", "-").replace("/", "-")      # not every file system has these
     stem = f"{label}-{time.strftime('%Y%m%d-%H%M', time.gmtime(now))}"
     attempt = 0
     while True:

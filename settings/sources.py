@@ -95,7 +95,7 @@ def provenance_of_file(path: Path) -> Provenance:
 def from_file(path: Path) -> dict[str, GivenValue]:
     """The values of a TOML file: settings at the top, the domain's options in a table with its name."""
     try:
-        values = parse_toml(read_bounded(path, MOST_BYTES).decode("utf-8"))
+        values = parse_toml(read_bounded(path, MOST_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise UsageError(f"cannot read the settings file {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

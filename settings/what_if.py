@@ -137,7 +137,7 @@ def plan_of_file(path: Path, *, trusted: bool = False) -> WhatIfPlan:
     names models or prompts.
     """
     try:
-        table = parse_toml(read_bounded(path, MOST_BYTES).decode("utf-8"))
+        table = parse_toml(read_bounded(path, MOST_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise UsageError(f"cannot read the experiment {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

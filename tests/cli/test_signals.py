@@ -1,5 +1,6 @@
 """A program that gets a signal ends cleanly, also where a shell started it in the background."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import sys
 import pytest
 
 from ..support.processes import start_process
+from ..support.program import PROGRAM as MEMENTO
 
 pytestmark = pytest.mark.quick
 
@@ -68,3 +70,28 @@ def test_a_second_sigterm_ends_at_once() -> None:
             continue
     assert process.returncode == -signal.SIGTERM
     assert process.communicate()[0] == ""
+
+
+def test_a_terminal_that_is_gone_stops_a_run_as_a_sigterm_does() -> None:
+    process = started(handler="default_int_handler")
+    process.send_signal(signal.SIGHUP)
+    assert process.communicate(timeout=DEADLINE_S)[0] == "cleaned up\ninterrupted\n"
+
+
+def test_under_nohup_a_sighup_is_ignored() -> None:
+    program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + PROGRAM.format(
+        handler="default_int_handler", cleaning=""
+    )
+    process = start_process([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=DEADLINE_S)[0] == "cleaned up\ninterrupted\n"
+
+
+def test_a_terminal_that_was_closed_is_no_error_of_a_command() -> None:
+    ours, theirs = os.openpty()
+    process = start_process([*MEMENTO, "methods"], stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    os.close(ours)
+    assert process.wait(timeout=DEADLINE_S) == 0
