@@ -29,8 +29,8 @@ def _help_of(command: Any, name: str, above: Any = None) -> Iterator[tuple[str, 
     """The full name of the command and its help; then those of the commands below it."""
     here = command.make_context(name, [], parent=above, resilient_parsing=True, terminal_width=WIDTH)
     yield here.command_path, command.get_help(here)
-    for each, below in getattr(command, "commands", {}).items():
-        yield from _help_of(below, each, here)
+    for each in command.list_commands(here) if hasattr(command, "list_commands") else ():
+        yield from _help_of(command.get_command(here, each), each, here)
 
 
 def settings() -> str:
