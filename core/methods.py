@@ -226,12 +226,6 @@ def tunes(settings: Mapping[str, JSON]) -> bool:
     return tuning_slots(settings) > 0
 
 
-def branch_of(settings: Mapping[str, JSON], operator: Operator) -> Branch:
-    """The branch that an operator's candidates belong to; the first branch if the method has none for it."""
-    branches = branches_of(settings)
-    return next((branch for branch in branches if operator in branch.operators), branches[0])
-
-
 def candidates_expected(settings: Mapping[str, JSON]) -> int:
     """The number of candidates that a run with these settings proposes: the slots of the whole search.
 

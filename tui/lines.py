@@ -36,7 +36,7 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.faults import Fault
-from ..core.methods import CALIBRATE, branch_of, branches_of
+from ..core.methods import CALIBRATE, Branch, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import CONDITIONS, FINAL, SEARCH, parse
 from ..core.text import cost, number, one_line, plural, success_and_return, token_count, version_words
@@ -282,8 +282,9 @@ def _to_the_elite(fact: CandidateScored, status: RunStatus) -> str:
 
 def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
     operator = slot.operator or Operator.INITIAL
-    slots = branch_of(status.settings, operator).slots
-    island, of = (f" i{slot.island}", "") if slot.island else ("", f"/{slots}")
+    branch = _branch_of(status, operator)
+    island = f" i{slot.island}" if slot.island else ""
+    of = f"/{branch.slots}" if branch is not None and not slot.island else ""
     head = f"   g{slot.generation}{island} {_word(status, operator):<6} {slot.place + 1}{of}"
     if slot.fault is not None and slot.state == "stopped":
         return f"{head}  {fault_words(slot.fault, FAULT_LENGTH)}{_summary(slot.summary)}"
@@ -304,8 +305,13 @@ def _is_ungraded(fitness: float | None, status: RunStatus) -> bool:
 
 
 def _word(status: RunStatus, operator: Operator) -> str:
-    independent = operator is Operator.INITIAL
-    return branch_of(status.settings, operator).label if independent else OPERATORS[operator].branch
+    branch = _branch_of(status, operator) if operator is Operator.INITIAL else None
+    return OPERATORS[operator].branch if branch is None else branch.label
+
+
+def _branch_of(status: RunStatus, operator: Operator) -> Branch | None:
+    """The branch of an operator's candidates; None for one that the run's method is not known to have."""
+    return next((branch for branch in branches_of(status.settings) if operator in branch.operators), None)
 
 
 def _elite(fact: EliteChanged, status: RunStatus, now: float | None) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.methods import (
     METHODS,
-    branch_of,
     branches_of,
     candidates_expected,
     halves,
@@ -14,7 +13,6 @@ from memento.core.methods import (
     tuning_episodes,
     tuning_generations,
 )
-from memento.core.values import Operator
 
 pytestmark = pytest.mark.quick
 
@@ -45,12 +43,6 @@ def test_tuning_is_a_branch_where_it_has_slots() -> None:
     assert labels == ["climb", "macro", "tune", "cross"]
     assert tunes({"method": "memento", "k_tune": 2}) and tunes({"method": "cma-es"})
     assert not tunes({"method": "memento", "k_tune": 0}) and not tunes({"method": "eureka", "k_tune": 2})
-
-
-def test_a_candidate_belongs_to_the_branch_of_its_operator() -> None:
-    assert branch_of({"method": "memento"}, Operator.CROSSOVER).word == "cross"
-    assert branch_of({"method": "revolve"}, Operator.CROSSOVER).label == "islands"
-    assert branch_of({"method": "memento"}, Operator.INITIAL).word == "hill"
 
 
 @given(st.integers(0, 1000))

@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,96 +18,17 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from ...core.errors import MementoError
-from ...memory.activity import ActivityNote, read_note
-from ...memory.run_view import RunView
-from ...memory.tail import Follower, LogPiece
 from ..snapshot import RunSnapshot
 from .actions import CONTINUE, PAUSE, REQUESTS, RunControls
+from .following import follow
 from .keys import KEYS, bindings
+from .pages import PAGES
 from .printable import PrintableFilter
 from .screens.candidate import CandidateScreen
-from .screens.candidates import CandidatesScreen
 from .screens.dialogs import ExportScreen, StopScreen
-from .screens.evaluators import EvaluatorsScreen
 from .screens.help import HelpScreen
-from .screens.lineage import LineageScreen
-from .screens.log import LogScreen
-from .screens.memory import MemoryScreen
-from .screens.models import ModelsScreen
-from .screens.overview import OverviewScreen
 from .screens.page import Page, RunHeader
 from .screens.runs import RunsScreen
-
-# The loop of the thread that reads a run: read, apply, report, wait. A slow disk blocks only this thread.
-
-
-SOONEST_S, LATEST_S = 0.2, 1.0      # between two reads: short after new facts, longer without
-SLOWER = 1.5
-REPORTED_EVERY_S = 0.6              # during the reading of a long log
-
-
-def follow(
-    folder: Path, report: Callable[[RunSnapshot], None], left: threading.Event, *,
-    clock: Callable[[], float] = time.time,
-) -> None:
-    """Report the run in `folder` whenever there is something new, until `left` is set."""
-    follower, reader, wait_s, reported_s = Follower(folder), _Reader(folder), SOONEST_S, 0.0
-    try:
-        while not left.is_set():
-            piece = follower.look()
-            reader.take(piece, read_note(folder, now=clock()))
-            pressing = not piece.more or time.monotonic() - reported_s > REPORTED_EVERY_S
-            if reader.changed and pressing:
-                reported_s = time.monotonic()
-                report(reader.snapshot())
-            if piece.more:
-                continue
-            wait_s = SOONEST_S if piece.entries else min(LATEST_S, wait_s * SLOWER)
-            left.wait(wait_s)
-    finally:
-        follower.close()
-
-
-class _Reader:
-    """The state of the run so far. After an error it keeps the last view, with the error as `trouble`."""
-
-    def __init__(self, folder: Path) -> None:
-        self.changed = True             # since the last snapshot
-        self._view = RunView()
-        self._current = RunSnapshot(folder=folder)
-
-    def take(self, piece: LogPiece, note: ActivityNote | None) -> None:
-        """Add the result of one read."""
-        old = self._current
-        if piece.trouble is not None:
-            self._current = replace(
-                old, trouble=piece.trouble, live=False, requests=(), stopping="", reading=False, note=None,
-            )
-        else:
-            if piece.fresh:
-                self._view = RunView()
-            for entry in piece.entries:
-                self._view.apply(entry.fact, entry.at)
-            self._current = replace(
-                old, trouble=None, live=piece.live, requests=piece.requests, stopping=piece.stopping,
-                reading=piece.more, seq=piece.seq, last_seq=piece.last_seq, note=note if piece.live else None,
-            )
-        moved = bool(piece.entries) or piece.fresh
-        self.changed = self.changed or moved or _beyond_facts(self._current) != _beyond_facts(old)
-
-    def snapshot(self) -> RunSnapshot:
-        """The current snapshot."""
-        self.changed = False
-        view = self._view.copy()
-        return replace(self._current, run=view.status, slots=view.slots)
-
-
-def _beyond_facts(snapshot: RunSnapshot) -> tuple[object, ...]:
-    """The parts of a snapshot that can change without a new fact."""
-    note = snapshot.note
-    doing = None if note is None else (note.orders, note.workers)
-    return snapshot.live, snapshot.requests, snapshot.stopping, snapshot.trouble, snapshot.reading, doing
-
 
 RENDERING_LIMIT_S = 900.0
 CLOCK_EVERY_S = 1.0
@@ -123,11 +44,6 @@ class WatchApp(App[None]):
     CSS_PATH = "watch.tcss"
     HORIZONTAL_BREAKPOINTS = NARROWER
     VERTICAL_BREAKPOINTS = LOWER
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        "overview": OverviewScreen, "candidates": CandidatesScreen,
-        "evaluators": EvaluatorsScreen, "lineage": LineageScreen, "memory": MemoryScreen, "models": ModelsScreen,
-        "log": LogScreen,
-    }
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
     class Reported(Message):
@@ -142,7 +58,8 @@ class WatchApp(App[None]):
     ) -> None:
         self._printable = PrintableFilter()
         super().__init__()
-        self.add_mode("runs", lambda: RunsScreen(runs_dir))
+        for page in PAGES:
+            self.add_mode(page.name, partial(page.make, *([runs_dir] if page.name == "runs" else [])))
         self.snapshot: RunSnapshot | None = None
         self._clock = clock
         self._controls = controls
@@ -375,8 +292,8 @@ class WatchApp(App[None]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The command palette: every screen and every action on the run."""
         yield from super().get_system_commands(screen)
-        for name, what in PAGES.items():
-            yield SystemCommand(f"Go to {name}", what, lambda name=name: self.action_page(name))
+        for page in PAGES:
+            yield SystemCommand(f"Go to {page.name}", page.what, partial(self.action_page, page.name))
         if self.snapshot is not None:
             yield SystemCommand("Pause or continue", "Ask the run to pause, or to end its pause", self.action_pause)
             yield SystemCommand("Give a hint…", "A sentence that the following prompts quote", self.action_hint)
@@ -391,11 +308,3 @@ class WatchApp(App[None]):
                                     lambda: self.export(name))
                 yield SystemCommand("Render the elite", f"Pictures of a rollout of {name}",
                                     lambda: self.render_rollout(name))
-
-
-PAGES = {
-    "runs": "All runs of the folder, their curves compared", "overview": "The run at a glance",
-    "candidates": "Every candidate", "evaluators": "Pools, votes and reasons", "lineage": "Ancestors of the candidates",
-    "memory": "The rejection memory and the elites", "models": "Calls, latency, tokens and cost",
-    "log": "The facts, filtered",
-}

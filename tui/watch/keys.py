@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
 
+from .pages import PAGES, PageOf
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
@@ -27,8 +29,9 @@ class Key:
         return self.name or self.key
 
 
-def _page(key: str, page: str, label: str) -> Key:
-    return Key(key=key, action=f"page({page!r})", label=label, help="the screens named on top", footer=False)
+def _page(page: PageOf) -> Key:
+    words = "all runs of the folder" if page.name == "runs" else "the screens named on top"
+    return Key(key=page.key, action=f"page({page.name!r})", label=page.label.lower(), help=words, footer=False)
 
 
 def _tab(key: str, tab: str, help_words: str) -> Key:
@@ -46,11 +49,7 @@ CODE_TABS, TALK_TABS = "code, diff to parent, diff to elite, metrics", "episodes
 
 KEYS: Mapping[str, tuple[Key, ...]] = {
     "app": (
-        *(_page(str(place), page, label) for place, (page, label) in enumerate((
-            ("overview", "run"), ("candidates", "candidates"), ("evaluators", "evaluators"), ("lineage", "lineage"),
-            ("memory", "memory"), ("models", "models"), ("log", "log"),
-        ), start=1)),
-        Key(key="0", action="page('runs')", label="runs", help="all runs of the folder", footer=False),
+        *(_page(page) for page in PAGES),
         Key(key="p", action="pause", label="pause", help="pause, or continue"),
         Key(key="s", action="stop", label="stop", help="stop: now, after a candidate, a generation"),
         Key(key="i", action="hint", label="hint", help="give proposers a hint"),

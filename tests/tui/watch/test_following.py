@@ -18,7 +18,7 @@ from memento.memory.tail import Follower, matching, read_view, window
 from memento.runtime.rollouts.pool import WorkerActivity
 from memento.tui.display import Silence
 from memento.tui.snapshot import RunSnapshot
-from memento.tui.watch.app import follow
+from memento.tui.watch.following import follow
 from memento.tui.watch.screens.runs import read_runs
 
 from .conftest import LiveRun

@@ -53,7 +53,7 @@ async def test_a_live_run_with_its_workers(
             WorkerNote(worker=1, phase="idle"),
         ),
     )
-    monkeypatch.setattr("memento.tui.watch.app.read_note", lambda folder, now: note)
+    monkeypatch.setattr("memento.tui.watch.following.read_note", lambda folder, now: note)
     async with watching(live.folder) as pilot:
         assert "running" in text_of(pilot)
         assert "asked for g2/cross/0, 0:07" in text_of(pilot)

@@ -18,12 +18,7 @@ from ...words import NOT_ISOLATED, clock, episodes_words, isolation, left, stage
 from ..actions import REQUESTS, STOPPING
 from ..colours import ACCENT, BAD, DIM, LOUD, ROLES, WARN
 from ..keys import bindings
-
-NAMES = (
-    ("1", "overview", "Run"), ("2", "candidates", "Candidates"), ("3", "evaluators", "Evaluators"),
-    ("4", "lineage", "Lineage"), ("5", "memory", "Memory"), ("6", "models", "Models"), ("7", "log", "Log"),
-    ("0", "runs", "Runs"),
-)
+from ..pages import PAGES
 
 
 class Page(Screen[None]):
@@ -148,7 +143,7 @@ class RunHeader(Widget):
     @property
     def _gap(self) -> int:
         """Columns between the names of screens."""
-        return 2 if self.content_size.width >= sum(len(key) + len(label) + 3 for key, _, label in NAMES) else 1
+        return 2 if self.content_size.width >= sum(len(page.key) + len(page.label) + 3 for page in PAGES) else 1
 
     def on_click(self, event: events.Click) -> None:
         """A click on the name of a screen goes there."""
@@ -156,11 +151,11 @@ class RunHeader(Widget):
         if offset is None or offset.y != 2:
             return
         at = 0
-        for key, name, label in NAMES:
-            if at <= offset.x < at + len(key) + 1 + len(label):
-                self.post_message(self.GoTo(name))
+        for page in PAGES:
+            if at <= offset.x < at + len(page.key) + 1 + len(page.label):
+                self.post_message(self.GoTo(page.name))
                 return
-            at += len(key) + 1 + len(label) + self._gap
+            at += len(page.key) + 1 + len(page.label) + self._gap
 
 
 def _which(snapshot: RunSnapshot) -> Content:
@@ -213,6 +208,7 @@ def _stopping(snapshot: RunSnapshot) -> str:
 
 def _screens(present: str, gap: int) -> Content:
     parts: list[tuple[str, str]] = []
-    for key, name, label in NAMES:
-        parts += [(f"{key} ", DIM), (label, "bold underline" if name == present else ""), (" " * gap, "")]
+    for page in PAGES:
+        style = "bold underline" if page.name == present else ""
+        parts += [(f"{page.key} ", DIM), (page.label, style), (" " * gap, "")]
     return Content.assemble(*parts)
