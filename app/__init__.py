@@ -29,6 +29,7 @@
     recorded_runs     where a replay finds a recorded run, in its folder or in a file, and how a run becomes such a file
     recorded_state    the state of a run just before it ordered a proposal, rebuilt from the log
     rendering         the recording of one episode to draw: the stored one of a run
+    recordings_elsewhere  recordings that stay on the nodes of a cluster: how they come here, or are made again
     replay            A recorded run for a replay: in its folder, or as a tape
     requests          the requests that people leave for a run: how a hint is given
     results           the results of commands, the JSON object that each prints for scripts

@@ -25,7 +25,7 @@ from ..core.events import (
     ServiceNoted,
 )
 from ..core.keeper import Keeper
-from ..core.ports import Attentive, Display, Domain, interpreter_of
+from ..core.ports import Attentive, Display, Domain, RemotePool, interpreter_of
 from ..core.text import one_line
 from ..core.values import Call
 from ..domains import import_string
@@ -34,7 +34,6 @@ from ..memory.store import RunStore
 from ..models.budget import Ledger
 from ..models.tape import Key, same_prompt
 from ..runtime.bus import EventBus
-from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool, WorkerActivity
 from ..runtime.supervisor import Agent, Lane, Supervisor
 from ..search.conversing import Conversing
@@ -44,12 +43,13 @@ from ..search.sequencer import RunPlan, Sequencer
 from ..settings import Settings
 from .ahead import LookAhead, rolls_ahead
 from .budgets import ActiveTime, balance_of
-from .cluster import Bringing, Machines, Rollouts, staying
+from .cluster import Machines
 from .drawing_worker import sheet_worker
 from .gate_twin import twin_of
 from .history import PastUse
 from .plan import gate_terms_of, plan_of, terms_of
 from .recorded_runs import NOTHING_RECORDED, RecordedRun
+from .recordings_elsewhere import Bringing, Rollouts, staying
 from .requests import Requests
 from .results import RunResult, result_of
 from .retention import Retention
@@ -190,13 +190,13 @@ class Session:
                 self._pool(observer_for(feed.observe, display)) as pool, self._bringing(pool), self._sheets() as sheets,
                 feed.serve(work.address),
             ):
-                if isinstance(pool, ClusterPool):
+                if isinstance(pool, RemotePool):
                     feed.load = pool.load
                 supervisor = self._supervisor(bus, pool, sheets, ledger, feed, display, requests)
                 status = await supervisor.run(self._store.facts(texts=False))
         return result_of(self._store, status=status)
 
-    def _pool(self, observer: Observer) -> ProcessPool | ClusterPool:
+    def _pool(self, observer: Observer) -> ProcessPool | RemotePool:
         work = self._work
         twin = twin_of(work.settings, work.domain)
         twins = {} if twin is None else {GATE_SPLIT: twin}
@@ -216,9 +216,9 @@ class Session:
         )
 
     @asynccontextmanager
-    async def _bringing(self, pool: ProcessPool | ClusterPool) -> AsyncIterator[None]:
+    async def _bringing(self, pool: ProcessPool | RemotePool) -> AsyncIterator[None]:
         """Recordings that the run keeps come from the nodes of a cluster meanwhile, before the pool is closed."""
-        if not isinstance(pool, ClusterPool):
+        if not isinstance(pool, RemotePool):
             yield
             return
         bringing = Bringing(pool, Rollouts(self._store), self._retention.arrived)
@@ -242,7 +242,7 @@ class Session:
                 yield DrawnSheets(artist=artist, trajectories=folder / TRAJECTORIES, sheets=folder / SHEETS)
 
     def _supervisor(
-        self, bus: EventBus, pool: ProcessPool | ClusterPool, sheets: Sheets | None, ledger: Ledger, feed: StatusFeed,
+        self, bus: EventBus, pool: ProcessPool | RemotePool, sheets: Sheets | None, ledger: Ledger, feed: StatusFeed,
         display: Display, asked: Requests,
     ) -> Supervisor:
         work, folder = self._work, self._store.folder
@@ -277,7 +277,7 @@ class Session:
             foresight=self._foresight(pool),
         )
 
-    def _foresight(self, pool: ProcessPool | ClusterPool) -> LookAhead | None:
+    def _foresight(self, pool: ProcessPool | RemotePool) -> LookAhead | None:
         """What has idle workers roll episodes out ahead; None on a cluster, and in a replay, which never waits."""
         work = self._work
         if not isinstance(pool, ProcessPool) or work.recorded.tape is not None:

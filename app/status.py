@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..core.events import Fact
+from ..core.ports import NodeLoad
 from ..core.values import JSON
 from ..memory.codec import encode
 from ..memory.run_status import RunStatus
 from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
 from ..models.budget import Ledger
-from ..runtime.cluster.pool import NodeLoad
 from ..runtime.rollouts.pool import WorkerActivity
 from ..runtime.servers import require_free
 from ..runtime.status_server import FactLine, StatusServer, StatusSource, open_status

@@ -29,10 +29,10 @@ from ..core.ports import RollTask
 from ..core.recording import Recording
 from ..core.recording_file import save_recording, trajectory_key
 from ..core.values import JSON, Episode, Program
-from ..runtime.cluster.about import about_here
-from ..runtime.cluster.link import ClusterLink, NodeFound
-from ..runtime.cluster.pool import ClusterPool
-from ..runtime.cluster.wire import pack_call, unpack_call
+from ..extensions.ray.about import about_here
+from ..extensions.ray.link import ClusterLink, NodeFound
+from ..extensions.ray.pool import ClusterPool
+from ..extensions.ray.wire import pack_call, unpack_call
 from ..runtime.rollouts import worker_messages as messages
 
 STEPS = 200         # of an episode

@@ -21,9 +21,9 @@ from statistics import median, quantiles
 from ..core.values import JSON
 from ..domains import import_string
 from ..domains.hanoi import DOMAIN
-from ..runtime.cluster.link import ClusterLink
-from ..runtime.cluster.members import NodeTerms
-from ..runtime.cluster.pool import ClusterPool
+from ..extensions.ray.link import ClusterLink
+from ..extensions.ray.members import NodeTerms
+from ..extensions.ray.pool import ClusterPool
 from ..runtime.rollouts.pool import ProcessPool
 from .raylets import CLIENTS, RayCluster
 from .workers import roll_all

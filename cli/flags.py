@@ -135,10 +135,10 @@ def cluster_at(address: str | None, workers: int | None, *, mixed: bool) -> "Clu
         if mixed:
             raise UsageError("--mixed-nodes has no effect without --cluster: leave it out")
         return None
-    from ..app import Cluster as ClusterAddress
-    from ..runtime.cluster.link import require_cluster
+    from ..app.cluster import Cluster as ClusterAddress
+    from ..app.cluster import service_of
 
-    require_cluster(address)
+    service_of(address).require(address)
     require_at_least("--workers", workers, 1)
     if workers is not None and workers > MOST_ON_CLUSTER:
         raise UsageError(f"--workers must be at most {MOST_ON_CLUSTER} on a cluster, not {workers}")

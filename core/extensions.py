@@ -15,7 +15,8 @@ from .text import one_line
 COMMANDS: Final = "memento.commands"    # a typer.Typer: commands of the command line
 SINKS: Final = "memento.sinks"          # a core.ports.ExportTarget: what `memento export --to` takes
 DOMAINS: Final = "memento.domains"      # a core.ports.Domain, whose import string needs no question of trust
-_WORDS: Final = {COMMANDS: "command", DOMAINS: "domain", SINKS: "target of exports"}
+POOLS: Final = "memento.pools"          # a core.ports.ClusterService: what `--cluster` connects to
+_WORDS: Final = {POOLS: "kind of cluster", COMMANDS: "command", DOMAINS: "domain", SINKS: "target of exports"}
 _MOST: Final = 300      # characters of a reason
 
 

@@ -1,8 +1,10 @@
 """The port of the pool that runs generated programs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
 
 from ..probes import Cut, Disturbance, Source
 from ..values import Episode, Examination, Probe, Program, Score
@@ -122,3 +124,72 @@ class Prober(Pool, Protocol):
 
         Raises RolloutError, also for a split that the pool does not have, and StoreError.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLoad:
+    """A node of a cluster in use: its name, its workers, and how many of them are busy."""
+
+    node: str
+    workers: int
+    busy: int
+
+
+@runtime_checkable
+class RemotePool(Prober, Computing, Protocol):
+    """A pool on other machines, which come and go. An async context manager. Duties as in `Pool`."""
+
+    async def __aenter__(self) -> Self:
+        """Start the workers. Raises UsageError if no machine can be used, RolloutError if none starts."""
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        """End every worker and every program."""
+
+    @property
+    def slots(self) -> int:
+        """Rollouts at once on the machines that are there now; at least 1."""
+
+    def load(self) -> Sequence[NodeLoad]:
+        """The machines that are there now."""
+
+    async def bring(self, key: str) -> None:
+        """Have a recording on this disk. Raises RecordingLost if it is nowhere, and StoreError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connected:
+    """A connected cluster: what isolates programs on all of its nodes, the rollouts at once at the start.
+
+    `pool` takes the arguments of a pool on this machine but for its workers, and `stays`: the tasks whose recordings
+    may stay where they are made until `bring` is called.
+    """
+
+    layers: tuple[str, ...]
+    places: int
+    pool: Callable[..., RemotePool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSeen:
+    """A node of a cluster in words, and why it cannot be used from here; None if it can."""
+
+    address: str
+    words: str
+    why: str | None
+
+
+class ClusterService(Protocol):
+    """Connects to clusters of one kind."""
+
+    def require(self, address: str) -> None:
+        """Raise UsageError for an address that no such cluster can have, or without the package for it."""
+
+    def connect(
+        self, address: str, *, workers: int | None, mixed: bool, isolated: bool
+    ) -> AbstractAsyncContextManager[Connected]:
+        """Connect, with at most `workers` rollouts at once. With `isolated` nodes must isolate programs; with `mixed`
+        their episodes may differ in the last bits. Raises UsageError if no cluster answers, or no node can be used."""
+
+    async def survey(self, address: str, *, isolated: bool) -> Sequence[NodeSeen]:
+        """Every node. Raises UsageError if no cluster answers."""

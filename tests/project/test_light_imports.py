@@ -35,7 +35,7 @@ def test_help_with_choices_imports_no_simulator_and_no_client() -> None:
 
 
 def test_a_pool_of_a_cluster_imports_no_ray() -> None:
-    assert "ray" not in modules_after("import memento.app.cluster, memento.runtime.cluster.node")
+    assert "ray" not in modules_after("import memento.extensions.ray.service, memento.extensions.ray.node")
 
 
 def test_the_package_itself_imports_almost_nothing() -> None:

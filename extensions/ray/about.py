@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.version import __version__
-from ..rollouts import sandbox
+from ...runtime.rollouts import sandbox
 
 NAMED: Final = ("numpy", "mujoco", "robosuite", "numba", "gymnasium")     # packages that affect an episode
-_FOLDERS: Final = ("core", "domains", "runtime/rollouts", "runtime/cluster")    # of the code that makes an episode
+_FOLDERS: Final = ("core", "domains", "runtime/rollouts", "extensions")    # of the code that makes an episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,19 +3,19 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from ...core.errors import RolloutError
-from ...core.ports import ProbeTask, RollTask
+from ...core.ports import NodeLoad, ProbeTask, RollTask
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from ...core.variables import passed_also
-from ..rollouts import worker_messages as messages
-from ..rollouts.limits import DEFAULT_LIMITS, Limits
-from ..rollouts.pool import TRIES, Observer, examine
+from ...runtime.rollouts import worker_messages as messages
+from ...runtime.rollouts.limits import DEFAULT_LIMITS, Limits
+from ...runtime.rollouts.pool import TRIES, Observer, examine
 from .calls import WITHDRAW_S, Calls, Disk, NodeAnswer, Tasks
 from .dispatch import Dispatcher
 from .link import ClusterLink
@@ -24,17 +24,8 @@ from .members import Members, NodeTerms
 READY_S: Final = 180.0      # for the first node to be ready
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeLoad:
-    """A node in use: its name, its workers, and how many of them are busy."""
-
-    node: str
-    workers: int
-    busy: int
-
-
 class ClusterPool:
-    """A core.ports.Pool of the workers on a cluster's nodes. An async context manager; leaving it ends them.
+    """A core.ports.RemotePool of the workers on a cluster's nodes. An async context manager; leaving it ends them.
 
     `link` must be open. `domain` is an import string, resolved on the nodes only, and so are the `domains` of splits of
     another one. Trajectories go to the folder `trajectories` of this machine, except those of sound episodes that

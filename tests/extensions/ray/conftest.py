@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from memento.runtime.cluster.link import ClusterLink
-from memento.runtime.cluster.members import NodeTerms
-from memento.runtime.cluster.pool import ClusterPool
+from memento.extensions.ray.link import ClusterLink
+from memento.extensions.ray.members import NodeTerms
+from memento.extensions.ray.pool import ClusterPool
 from memento.runtime.rollouts.limits import Limits
 
 from ...support.ray_cluster import CLIENTS, RayCluster, new_cluster

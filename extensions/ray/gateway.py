@@ -1,6 +1,6 @@
 """The process that speaks with a Ray cluster for the controller. It holds no key: its environment has none.
 
-    python -m memento.runtime.cluster.gateway CHANNEL_FD
+    python -m memento.extensions.ray.gateway CHANNEL_FD
 
 Requests carry a number, answers repeat it as "re", with "error" if the request failed. Without being asked it sends
 the list of the cluster's nodes every LIST_S. What a call says is bytes here, passed on as it is; when the controller
@@ -19,8 +19,8 @@ from typing import Any, Final
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from ..rollouts import sandbox
-from ..rollouts import worker_messages as messages
+from ...runtime.rollouts import sandbox
+from ...runtime.rollouts import worker_messages as messages
 from .node import BEAT_S, CLOSE_S, NodeHost, survey_node
 
 LIST_S: Final = 1.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.values import Program
-from ..rollouts import worker_messages as messages
+from ...runtime.rollouts import worker_messages as messages
 
 
 def pack_call(message: Mapping[str, Any], program: Program | None, files: Mapping[str, bytes]) -> bytes:

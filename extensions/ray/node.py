@@ -24,10 +24,10 @@ from ...core.probes import Cut, Source
 from ...core.recording_file import load_recording, trajectory_path
 from ...core.values import Episode, Program
 from ...core.variables import pass_also
-from ..rollouts import worker_messages as messages
-from ..rollouts.limits import Limits
-from ..rollouts.pool import ProcessPool
-from ..rollouts.worker_handle import worker_environment
+from ...runtime.rollouts import worker_messages as messages
+from ...runtime.rollouts.limits import Limits
+from ...runtime.rollouts.pool import ProcessPool
+from ...runtime.rollouts.worker_handle import worker_environment
 from .about import about_here
 from .wire import pack_call, unpack_call
 

@@ -8,5 +8,6 @@
     members   the nodes that a pool uses: those of the cluster that fit, while they are there
     node      what runs on a node: a ProcessPool of as many workers as the node gives
     pool      the rollout pool of a cluster: the port's methods as calls to nodes
+    service   connects to a Ray cluster: which of its nodes can be used from here, and the pool on them
     wire      what the controller and a node tell each other about one call
 """

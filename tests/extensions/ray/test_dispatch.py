@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.values import Program
-from memento.runtime.cluster.about import About, about_here, lost_layers, why_unfit
-from memento.runtime.cluster.dispatch import MOST_LOSSES, Dispatcher, NodeJob
-from memento.runtime.cluster.link import gateway_environment
-from memento.runtime.cluster.node import Recordings
-from memento.runtime.cluster.wire import pack_call, unpack_call
+from memento.extensions.ray.about import About, about_here, lost_layers, why_unfit
+from memento.extensions.ray.dispatch import MOST_LOSSES, Dispatcher, NodeJob
+from memento.extensions.ray.link import gateway_environment
+from memento.extensions.ray.node import Recordings
+from memento.extensions.ray.wire import pack_call, unpack_call
 
 pytestmark = pytest.mark.quick
 

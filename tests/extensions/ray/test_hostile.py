@@ -5,14 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from memento.runtime.cluster.link import ClusterLink
-from memento.runtime.cluster.pool import ClusterPool
+from memento.extensions.ray.link import ClusterLink
+from memento.extensions.ray.pool import ClusterPool
 from memento.runtime.rollouts.limits import Limits
 
+from ...runtime.rollouts.sandbox.arena import attack_all, require_expected, targets
+from ...runtime.rollouts.sandbox.attacks import ATTACKS
 from ...support.processes import wait_until_gone
 from ...support.ray_cluster import RayCluster, needs_ray
-from ..rollouts.sandbox.arena import attack_all, require_expected, targets
-from ..rollouts.sandbox.attacks import ATTACKS
 
 pytestmark = [
     needs_ray, pytest.mark.slow,

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from ...core.errors import RolloutError, UsageError
 from ...core.extras import require
 from ...core.interpreters import module_command
-from ..rollouts import worker_messages as messages
-from ..rollouts.owned_process import OwnedProcess
-from ..rollouts.worker_handle import worker_environment
+from ...runtime.rollouts import worker_messages as messages
+from ...runtime.rollouts.owned_process import OwnedProcess
+from ...runtime.rollouts.worker_handle import worker_environment
 from .about import About
 
-GATEWAY: Final = "memento.runtime.cluster.gateway"
+GATEWAY: Final = "memento.extensions.ray.gateway"
 AUTO: Final = "auto"
 CLIENT: Final = "ray://"
 REACH_S: Final = 5.0        # for something to listen at the address

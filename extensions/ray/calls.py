@@ -12,7 +12,7 @@ from ...core.errors import MementoError, RecordingLost, RolloutError, StoreError
 from ...core.files import replacing
 from ...core.recording_file import trajectory_path
 from ...core.values import Program
-from ..rollouts.pool import Observer, WorkerActivity
+from ...runtime.rollouts.pool import Observer, WorkerActivity
 from .dispatch import Assignment, Dispatcher, NodeJob
 from .link import ClusterGone, ClusterLink, NodeLost
 from .wire import pack_call, unpack_call

@@ -8,7 +8,7 @@ from memento.core.errors import RecordingLost
 from memento.core.ports import RollTask
 from memento.core.recording_file import load_recording, trajectory_path
 from memento.core.values import Episode
-from memento.runtime.cluster.pool import ClusterPool
+from memento.extensions.ray.pool import ClusterPool
 
 from ...conformance.pool import ENDLESS, FAULTS, HALF, FaultKind, task
 from ...support import hostile

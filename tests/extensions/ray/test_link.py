@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from memento.core.errors import UsageError
-from memento.runtime.cluster import link
+from memento.extensions.ray import link
 
 from ...support.ray_cluster import needs_ray
 
