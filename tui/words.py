@@ -24,7 +24,7 @@ from .snapshot import BranchSlots
 PLAIN, DIM, LOUD, ACCENT, GOOD, BAD, WARN, BEST, WORST = (
     "plain", "dim", "loud", "accent", "good", "bad", "warn", "best", "worst"
 )
-ROBOT_CELL = "memento.extensions.cell:DOMAIN"      # the domain of a calibration
+ROBOT_CELL = "memento.extensions.cell.domain:DOMAIN"      # the domain of a calibration
 NODES_SHOWN = 3     # of a cluster
 Styled = tuple[str, str]
 """A text and its role, such as PLAIN or GOOD."""

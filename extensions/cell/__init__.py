@@ -1,6 +1,6 @@
 """A robot cell: the Tower of Hanoi from camera to motion, on a simulated twin or a real arm (paper, appendix A).
 
-`DOMAIN` makes a trial in the cell an episode, so that programs run in the sandbox as everywhere else.
+`domain.DOMAIN` makes a trial in the cell an episode, so that programs run in the sandbox as everywhere else.
 
     cell_file       the cell's file: everything about one robot cell that a program does not know, as TOML.
     checking        what a person does first in a cell: looks through the camera, compares with the file
@@ -24,8 +24,3 @@
     trials          checks a robot cell, and runs a policy in it
     twin            the simulated twin of a cell: an arm with other physics and a delay
 """
-
-from .domain import CellDomain
-
-DOMAIN = CellDomain()
-IMPORT_STRING = f"{__name__}:DOMAIN"

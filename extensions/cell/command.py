@@ -101,7 +101,7 @@ def run(
     from ...cli.look import Look
     from ...cli.output import print_json, print_text
     from ...settings.evaluate import build_evaluate_settings
-    from . import DOMAIN, IMPORT_STRING
+    from .domain import DOMAIN, IMPORT_STRING
     from .trial_text import cell_json, describe_trials
     from .trials import run_cell
 
@@ -163,7 +163,7 @@ def calibrate(
     from ...cli.execution import StatusOptions
     from ...cli.new_run import Place, RunArguments, Showing, start
     from ...core.errors import UsageError
-    from . import IMPORT_STRING
+    from .domain import IMPORT_STRING
 
     if by is By.MODEL and model is None:
         raise UsageError("which model? name one with --model, or use --calibrate search")

@@ -228,3 +228,7 @@ class CellDomain:
     def shelf(self) -> Shelf | None:
         """None: programs are made in simulation."""
         return None
+
+
+DOMAIN = CellDomain()
+IMPORT_STRING = f"{__name__}:DOMAIN"

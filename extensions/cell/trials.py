@@ -23,8 +23,8 @@ from ...core.text import one_line
 from ...core.values import JSON, Episode, Program, Score
 from ...runtime.rollouts.pool import ProcessPool
 from ...settings.evaluate import EvaluateSettings
-from . import DOMAIN, IMPORT_STRING
 from .cell_file import PHASES
+from .domain import DOMAIN, IMPORT_STRING
 
 SPLIT = "cell"
 CHECK_LIMIT_S = 600.0

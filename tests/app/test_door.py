@@ -148,7 +148,9 @@ RUNS: dict[str, Callable[[Path], object]] = {
     "a player": settings(domain="kitchen", options={"backend": "unity", "unity_build": "../player"}),
     "an interpreter": settings(domain="gym:CartPole-v1", options={"python": "../player"}),
     "a known id": settings(domain="gym:CartPole-v1", options={"description": json.dumps({"id": f"{EVIL}:E-v0"})}),
-    "a cell": settings(domain="memento.extensions.cell:DOMAIN", options={"cell": {"arm": {"kind": f"{EVIL}:make"}}}),
+    "a cell": settings(
+        domain="memento.extensions.cell.domain:DOMAIN", options={"cell": {"arm": {"kind": f"{EVIL}:make"}}}
+    ),
     "an older version": lambda folder: change(
         folder, lambda content: content.update(settings={
             **{key: value for key, value in content["settings"].items() if key not in ("reply", "probes", "feedback")},

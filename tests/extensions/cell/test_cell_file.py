@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.extensions.cell import DOMAIN, IMPORT_STRING
 from memento.extensions.cell.cell_file import INCREMENTS, SHIPPED, Cell, cell_of, content_of, read_cell
-from memento.extensions.cell.domain import rig_of
+from memento.extensions.cell.domain import DOMAIN, IMPORT_STRING, rig_of
 from memento.memory.run_status import RunStatus
 from memento.tui.lines import _is_ungraded
 from memento.tui.words import ROBOT_CELL, domain_words

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from memento.extensions.cell import DOMAIN
+from memento.extensions.cell.domain import DOMAIN
 from memento.extensions.cell.environment import CellEnvironment
 from memento.extensions.cell.scene_view import altered
 
@@ -18,7 +18,7 @@ from .conftest import LIGHT
 
 
 class Subject:
-    domain = "memento.extensions.cell:DOMAIN"
+    domain = "memento.extensions.cell.domain:DOMAIN"
     given = {"horizon": 8, "cell": LIGHT}
 
 

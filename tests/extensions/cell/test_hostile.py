@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from memento.core.values import JSON
-from memento.extensions.cell import DOMAIN
+from memento.extensions.cell.domain import DOMAIN
 from memento.extensions.cell.environment import CellEnvironment
 from memento.extensions.cell.hardware import PERIOD_S
 

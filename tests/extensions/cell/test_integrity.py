@@ -38,7 +38,7 @@ ATTACKS = (
 
 @pytest.fixture(scope="module", name="played")
 def _played() -> Iterator[Arena]:
-    yield from arena("memento.extensions.cell:DOMAIN", [OPTIONS])
+    yield from arena("memento.extensions.cell.domain:DOMAIN", [OPTIONS])
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """E_R measures an execution from what a real cell records, and never judges it."""
 
 import numpy as np
-from memento.extensions.cell import DOMAIN
+from memento.extensions.cell.domain import DOMAIN
 
 HALF = np.array([0.022, 0.025, 0.028, 0.031])
 CONTAINERS = np.array([[0.0, -0.25, 0.805], [0.0, 0.0, 0.805], [0.0, 0.25, 0.805]])
