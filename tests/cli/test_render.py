@@ -163,9 +163,11 @@ def test_a_file_that_is_there_is_replaced_whole(memento: Call, tmp_path: Path) -
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_sentence(
-    arguments: tuple[str, ...], sentence: str, memento: Call, tmp_path: Path
+    arguments: tuple[str, ...], sentence: str, memento: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = memento("render", *arguments, **OWN)
+    monkeypatch.syspath_prepend(str(ON_PATH))
+    monkeypatch.setenv("PYTHONPATH", str(ON_PATH))      # of the workers
+    done = memento("render", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     # A line about the rollout may come first.
     assert sentence in done.stderr.splitlines()[-1]

@@ -1,14 +1,17 @@
 """Runs command lines as a user does: the real program, in a separate process."""
 
+import io
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
+from memento.cli import exit_code
 
 from .processes import start_process
 
@@ -45,13 +48,19 @@ def until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Call:
-    """Runs `memento ARGUMENTS` in an empty folder."""
+    """Runs `memento ARGUMENTS` in an empty folder: in this process, or in its own for variables of its own."""
 
     def call(*arguments: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=os.environ | environment,
-            capture_output=True, text=True, timeout=150,
-        )
+        words = [*map(str, arguments)]
+        if environment:
+            return subprocess.run(
+                [*PROGRAM, *words], cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True,
+                timeout=150,
+            )
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with chdir(tmp_path), redirect_stdout(out), redirect_stderr(err):
+            status = exit_code(words)
+        return subprocess.CompletedProcess(words, status, *(each.buffer.getvalue().decode() for each in (out, err)))
 
     return call
 
