@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from memento.app.budgets import require_usable
-from memento.app.sight import QUESTION, refuse_the_blind
+from memento.app.sight import QUESTION, refuse_text_models
 from memento.core.call_times import without_call_times
 from memento.core.errors import UsageError
 from memento.core.events import CandidateScored, Criticised, EliteChanged, Fact, ProposalMade, VoteCast
@@ -254,7 +254,7 @@ async def test_what_cannot_see_or_draw_is_refused_before_anything_is_spent(runs:
 def test_settings_without_effect_are_refused(more: list[str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         settings = build_settings({"domain": "hanoi-kinematic"}, assignments=more, environment={})
-        refuse_the_blind(settings)
+        refuse_text_models(settings)
         require_usable(settings)
 
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memento.cli.browser import CliControls
+from memento.cli.terminal_ui import CliControls
 from memento.core.events import RunStarted
 from memento.memory.store import RunStore
 from memento.tui.watch.rows import Rows
