@@ -18,11 +18,12 @@ from ..memory.noting import with_notes
 from ..memory.runs import new_run
 from ..memory.store import RunStore
 from ..models.budget import require_room
+from ..models.command_programs import digests_of, with_absolute_programs
 from ..runtime.clock import SystemClock
-from ..settings import MOST_WORKERS, Settings, with_budgets
+from ..settings import MOST_WORKERS, Settings, with_budgets, with_model
 from ..settings.effects import files_named
 from .ahead import rolls_ahead
-from .budgets import balance_of, require_usable
+from .budgets import balance_of, models_of, require_usable
 from .cluster import Cluster, machines
 from .drawing_worker import require_drawing
 from .exploits import read_exploits
@@ -53,7 +54,7 @@ async def run(
 
     Raises MementoError; all facts committed before the error are kept.
     """
-    settings = _with_salt(settings)
+    settings = _with_absolute_programs(_with_salt(settings))
     if settings.replay is None:     # a replay takes their texts from the record
         settings.provenance.require(files_named(settings.as_json()))
     domain = load_domain(settings.domain, settings.provenance)
@@ -85,6 +86,7 @@ async def run(
             started = RunStarted(
                 settings=settings.as_json(), versions=versions(), sandbox=where.layers, initial=initial,
                 evaluator=evaluator, prompts=prompts, exploits=exploits, rules=RULES,
+                programs=digests_of(text for texts in models_of(settings).values() for text in texts),
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, machines=where,
@@ -109,23 +111,28 @@ async def resume(
     trusted: bool = False,
     address: StatusAddress | None = None,
     cluster: Cluster | None = None,
+    model: str = "",
 ) -> RunResult:
     """Continue a run from its last fact. For a finished run, return its result again.
 
-    `budgets` replace the run's budgets, by their full names, from now on. With `isolated` the run continues only if
-    generated code can be isolated, even if the run's settings allow otherwise; with `trusted` also a run from
-    elsewhere continues, whatever it would import, start or contact. Raises MementoError.
+    `budgets` replace the run's budgets, by their full names, from now on, and `model` its model. With `isolated` the
+    run continues only if generated code can be isolated, even if the run's settings allow otherwise; with `trusted`
+    also a run from elsewhere continues, whatever it would import, start or contact. Raises MementoError.
     """
     with RunStore.open(folder, clock=SystemClock()) as store:
         before = outline_of(store)
-        _refuse_budgets_without_effect(before, budgets or {}, folder)
+        _refuse_without_effect(before, budgets or {}, folder, "a budget")
+        _refuse_without_effect(before, model, folder, "a model")
         if before.done:
             return result_of(store, status="done")
         require_same_rules(before.started, folder, "resumed")
-        settings = with_budgets(before.settings, dict(budgets or {}))
+        settings = with_model(with_budgets(before.settings, dict(budgets or {})), model)
         settings = trusted_settings(
-            folder, before.started, settings, trusted=trusted, models=settings.replay is None, store=store
+            folder, before.started, settings, trusted=trusted, models=settings.replay is None, store=store,
+            model=model,
         )
+        if not trusted and settings.replay is None:
+            _require_same_programs(settings, before.started.programs, folder)
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain, settings.provenance)
@@ -138,7 +145,7 @@ async def resume(
             await models.open()
             if settings.replay is None:
                 await require_drawing(settings, domain)
-            resumed = RunResumed(budgets=dict(budgets or {}), sandbox=where.layers)
+            resumed = RunResumed(budgets=dict(budgets or {}), sandbox=where.layers, model=model)
             if budgets or before.left == "budget":
                 use = past_use(store)
                 require_room(balance_of(settings, use.spending.by_role()), use.status.active_s)
@@ -160,6 +167,25 @@ async def _go_on(work: Work, resumed: RunResumed, store: RunStore, display: Disp
         return await session.drive(noting)
 
 
+def _with_absolute_programs(settings: Settings) -> Settings:
+    """With the programs that answer by absolute paths: a run that is resumed elsewhere means the same ones."""
+    names = ("model", "evaluator_model", "attacker_model", "critic")
+    given = {name: value for name in names if isinstance(value := getattr(settings, name), str)}
+    placed: dict[str, object] = {name: with_absolute_programs(value) for name, value in given.items()}
+    return settings.model_copy(update=placed | {"judges": tuple(map(with_absolute_programs, settings.judges))})
+
+
+def _require_same_programs(settings: Settings, digests: Mapping[str, str], folder: Path) -> None:
+    """Raise UsageError where a program that is to answer is another one than when the run began."""
+    now = digests_of(text for texts in models_of(settings).values() for text in texts)
+    changed = [path for path, digest in now.items() if digests.get(path, digest) != digest]
+    if changed:
+        raise UsageError(
+            f"{changed[0]}, which answers as a model in the run {folder.name!r}, is another program than when the run "
+            "began: read it, and resume with --trust"
+        )
+
+
 def _with_salt(settings: Settings) -> Settings:
     """With a salt of the run, unless one is given, or recorded: a replay must draw what the recorded run drew."""
     if settings.salt is not None or settings.replay is not None:
@@ -167,11 +193,11 @@ def _with_salt(settings: Settings) -> Settings:
     return settings.model_copy(update={"salt": new_salt()})
 
 
-def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON], folder: Path) -> None:
-    if budgets and before.done:
-        raise UsageError(f"the run {folder.name!r} is done: a budget has no effect any more")
-    if budgets and before.settings.replay is not None:
-        raise UsageError(f"the run {folder.name!r} is a replay, which calls no model: a budget has no effect")
+def _refuse_without_effect(before: Outline, given: object, folder: Path, what: str) -> None:
+    if given and before.done:
+        raise UsageError(f"the run {folder.name!r} is done: {what} has no effect any more")
+    if given and before.settings.replay is not None:
+        raise UsageError(f"the run {folder.name!r} is a replay, which calls no model: {what} has no effect")
 
 
 def _recording(settings: Settings) -> RecordedRun:

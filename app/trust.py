@@ -15,7 +15,7 @@ from ..core.values import JSON
 from ..core.variables import pass_also
 from ..memory.origin import is_signature_of, is_written_here, sign, signature_of
 from ..memory.store import RunStore
-from ..settings import Settings, recorded_settings
+from ..settings import Settings, recorded_settings, with_model
 from ..settings.effects import effects
 from .budgets import models_of
 
@@ -50,6 +50,8 @@ COVERED: Final[Mapping[str, Cover]] = {
     "RunStarted.versions": Cover("what a resumed run is compared with", SIGNED),
     "RunStarted.sandbox": Cover("what a resumed run is compared with", SIGNED),
     "HintGiven.text": Cover("models that propose, as the words of the user", SIGNED),
+    "RunStarted.programs": Cover("what a resumed run is compared with", SIGNED),
+    "RunResumed.model": Cover("services, keys, programs that are started: another one than the first asks", SIGNED),
     "RunResumed.budgets": Cover("settings: budgets alone are read", KEY),
     "RunResumed.sandbox": _SHOWN,
     "WhatIfBegun.run": _KEY, "WhatIfBegun.candidate": _KEY, "WhatIfBegun.settings": _SHOWN,
@@ -134,15 +136,16 @@ def _hint_content(started: RunStarted, text: str) -> dict[str, JSON]:
 
 
 def trusted_settings(
-    folder: Path, started: RunStarted, settings: Settings, *, trusted: bool, models: bool, store: RunStore | None = None
+    folder: Path, started: RunStarted, settings: Settings, *, trusted: bool, models: bool, store: RunStore | None = None,
+    model: str = "",
 ) -> Settings:
     """The settings in effect of the run or tape in `folder`, with their provenance; `started` is its first fact.
 
-    `models`: whether its models would be asked; `store`: whose hints they would be shown. Its simulators get the
-    environment variables that it names. Raises UsageError where it is not from here and would import, start, contact
-    or pass something.
+    `models`: whether its models would be asked; `store`: whose hints they would be shown; `model`: the one that the
+    user names now in place of the run's. Its simulators get the environment variables that it names. Raises UsageError
+    where it is not from here and would import, start, contact or pass something.
     """
-    begun = recorded_settings(started.settings)
+    begun = with_model(recorded_settings(started.settings), model)
     own = (
         is_own_run(folder, started) and _without_budgets(settings) == _without_budgets(begun)
         and (store is None or has_own_hints(store, started))

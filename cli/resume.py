@@ -22,6 +22,11 @@ RoleBudgets = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="The budget of a role, such as budget.judge.calls=40."),
 ]
 
+Model = Annotated[
+    str | None,
+    typer.Option(metavar="MODEL", help="Another model in place of the run's from here on, which the log records."),
+]
+
 Steps = Annotated[
     int | None,
     typer.Option(metavar="N", help="Of a learned baseline: its steps in all, fewer or more than planned."),
@@ -39,6 +44,7 @@ def resume(
     budget_usd: flags.BudgetUsd = None,
     budget_wall_s: flags.BudgetWall = None,
     assignments: RoleBudgets = None,
+    model: Model = None,
     steps: Steps = None,
     require_sandbox: flags.RequireSandbox = False,
     trust: flags.Trust = False,
@@ -61,6 +67,7 @@ def resume(
         run, runs_dir=runs, workers=workers, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes),
         budgets=budgets, assignments=assignments or (), require_sandbox=require_sandbox, trust=trust,
         status=StatusOptions(port=status_port, host=status_host), display=display, as_json=as_json, steps=steps,
+        model=model or "",
     )
 
 
@@ -78,6 +85,7 @@ def continue_run(
     display: DisplayKind,
     as_json: bool,
     steps: int | None = None,
+    model: str = "",
 ) -> None:
     """Continue the run and print its result; end the pause of a live run."""
     from .. import app
@@ -96,8 +104,9 @@ def continue_run(
     address = status.address()
     folder = find_run(runs_dir, run)
     given = parse_budgets(budgets, assignments)
-    if given and is_locked(folder):
-        raise UsageError(f"the run {folder.name!r} is live: stop it first to change its budgets")
+    if (given or model) and is_locked(folder):
+        what = "model" if model else "budgets"
+        raise UsageError(f"the run {folder.name!r} is live: stop it first to change its {what}")
     if end_pause(folder):
         say(f"asked {folder.name} to continue")
         return
@@ -105,7 +114,7 @@ def continue_run(
     screen = open_screen(display_for(display, asks=asks))
     work = app.resume(
         folder, display=screen, workers=workers, budgets=given, isolated=require_sandbox, trusted=trust,
-        address=address, cluster=cluster,
+        address=address, cluster=cluster, model=model,
     )
     with desk(screen, asks=asks):
         result = execute(work, screen)

@@ -290,8 +290,11 @@ class RunStatus:
                 self.stage = fact.stage
             case RunStarted():
                 self.settings, self.versions, self.sandbox = fact.settings, fact.versions, fact.sandbox
-            case RunResumed(sandbox=tuple(layers)):
-                self.sandbox = tuple(layer for layer in self.sandbox if layer in layers)
+            case RunResumed():
+                if fact.sandbox is not None:
+                    self.sandbox = tuple(layer for layer in self.sandbox if layer in fact.sandbox)
+                if fact.model:      # both answered: such a run is compared with none that one of them made
+                    self.settings = {**self.settings, "model": f"{self.settings['model']},{fact.model}"}
         self.status, self.why = "done" if self.stage == "done" else "running", ""
         self.rate_since, self.rate_from, self.tuning_from = at, self.candidates, self.tuning_episodes
 

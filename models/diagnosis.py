@@ -82,9 +82,10 @@ def _rejection(error: ai.ModelAPIError, spec: ModelSpec, keys: Collection[str], 
     if isinstance(error, ai.ModelNotFoundError):
         near = getattr(error, "suggested_model_id", None)
         hint = f"; did you mean {near}?" if near else ""
-        return Failure(
-            problem=f"is not known there{status}{hint}: {_words(error, keys)}{_path_hint(spec, where)}", fatal=True
-        )
+        return Failure(problem=(
+            f"is not known there{status}{hint}: {_words(error, keys)}{_path_hint(spec, where)}; a run goes on with "
+            "another one by memento resume --model"
+        ), fatal=True)
     if getattr(error, "status_code", None) in _TRANSIENT_STATUSES:
         return _transient(error, keys)
     return Failure(problem=f"refused the request{status}: {_words(error, keys)}", fatal=True, form=True)

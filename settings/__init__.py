@@ -15,7 +15,7 @@
     what_if    what a what-if may change, and its experiments: states of recorded runs × arms of settings
 """
 
-from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
+from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets, with_model
 from .checks import evaluator_file
 from .groups import ATTACKER, CRITIC, roles_of
 from .model import ALL, BRANCHES, MOST_WORKERS, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, fits, group_of
@@ -45,5 +45,5 @@ __all__ = [
     "roles_of",
     "settings_in",
     "usable_cpus",
-    "with_budgets",
+    "with_budgets", "with_model",
 ]

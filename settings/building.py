@@ -143,10 +143,21 @@ def with_budgets(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
     return validated(values, given, values.pop(OPTIONS)).from_there(settings.provenance)
 
 
+def with_model(settings: Settings, model: str) -> Settings:
+    """The settings with another model in place of the run's; with "" as they are. Raises UsageError."""
+    if not model:
+        return settings
+    given = {"model": GivenValue(value=model, origin="--model")}
+    refuse_without_effect(settings, given)
+    values: dict[str, Any] = settings.as_json() | {"model": model}
+    return validated(values, given, values.pop(OPTIONS)).from_there(settings.provenance)
+
+
 def settings_in(facts: Iterable[Fact]) -> Settings | None:
     """The settings of a run with the budgets of its last resume; None if it never started. Of unknown provenance.
 
-    Raises StoreError for a log that begins twice, changes other settings than budgets, or is of another version.
+    Raises StoreError for a log that begins twice, changes other settings than budgets and the model, or is of another
+    version.
     """
     settings: Settings | None = None
     for fact in facts:
@@ -154,17 +165,17 @@ def settings_in(facts: Iterable[Fact]) -> Settings | None:
             if settings is not None:
                 raise StoreError("the log is damaged: its run begins twice")
             settings = recorded_settings(fact.settings)
-        elif isinstance(fact, RunResumed) and settings is not None and fact.budgets:
-            settings = _resumed(settings, fact.budgets)
+        elif isinstance(fact, RunResumed) and settings is not None and (fact.budgets or fact.model):
+            settings = _resumed(settings, fact.budgets, fact.model)
     return settings
 
 
-def _resumed(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
-    """The settings with the recorded budgets of a resume. Raises StoreError."""
+def _resumed(settings: Settings, budgets: Mapping[str, JSON], model: str) -> Settings:
+    """The settings with the recorded budgets and model of a resume. Raises StoreError."""
     for key in budgets:
         if not _may_change(key):
             raise StoreError(f"the log is damaged: it changes {one_line(repr(key), 80)}, and only budgets can change")
     try:
-        return with_budgets(settings, budgets)
+        return with_model(with_budgets(settings, budgets), model)
     except UsageError as error:
-        raise StoreError(f"the log is damaged: the budgets of a resumed run are wrong: {error}") from error
+        raise StoreError(f"the log is damaged: the settings of a resumed run are wrong: {error}") from error

@@ -77,7 +77,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return _start_lines(fact)
         case RunResumed():
             layers = () if fact.sandbox is None else (isolation(fact.sandbox),)
-            return ("resumed: completed work is kept, open work is repeated", *layers)
+            model = (f"the model is {one_line(fact.model, 80)} from here on",) if fact.model else ()
+            return ("resumed: completed work is kept, open work is repeated", *model, *layers)
         case RunPaused():
             return ("paused: current work ends, nothing new starts",)
         case RunContinued():

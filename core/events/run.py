@@ -30,6 +30,7 @@ class RunStarted(Fact):
     prompts: tuple[PromptText, ...] = ()     # the user's own; a resumed run and a replay use these texts
     exploits: tuple[Program, ...] = ()       # the user's own, with which attacks begin; kept as prompts are
     rules: int = 1                           # RULES of the version that wrote the log
+    programs: Mapping[str, str] = field(default_factory=dict)   # SHA-256 of the programs that answer, by their paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +55,13 @@ class RunResumed(Fact):
     """A controller resumed the run.
 
     `budgets` holds the changed budgets by their full names, such as "budget_usd" or "budget.judge.calls".
-    `sandbox` holds the isolation layers active from then on; None in the logs of older versions.
+    `sandbox` holds the isolation layers active from then on; None in the logs of older versions. `model` is the model
+    in place of the run's from then on; "" where it stays.
     """
 
     budgets: Mapping[str, JSON] = field(default_factory=dict)
     sandbox: tuple[str, ...] | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

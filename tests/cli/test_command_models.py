@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from memento.cli import exit_code
 from memento.core.errors import UsageError
-from memento.core.events import ProposalMade, VoteCast
+from memento.core.events import ProposalMade, RunStarted, VoteCast
 from memento.core.provenance import GIVEN, UNKNOWN
 from memento.extensions.mcp.spending import Bounds, require_allowed
 from memento.memory.store import RunStore
+from memento.models.command_programs import digests_of
 from memento.models.spec import parse_spec
 from memento.settings import build_settings
 from memento.settings.effects import contacts, paid_specs
@@ -87,7 +88,11 @@ def test_a_program_writes_judges_and_is_repeated_from_the_record(
     assert roles == {"proposer", "evaluator-writer", "judge"}
     with RunStore.read(Path("runs/one")) as store:
         facts = list(store.facts(only=(ProposalMade, VoteCast)))
-    assert {call.model for fact in facts for call in fact.calls} == {"command:./answer.sh"}
+    assert {call.model for fact in facts for call in fact.calls} == {f"command:{answer.absolute()}"}
+    answer.write_text("#!/bin/sh\necho another program\n")
+    with RunStore.read(Path("runs/one")) as store:
+        (began,) = store.facts(only=(RunStarted,))
+    assert digests_of([f"command:{answer.absolute()}"]) != began.programs, "a resume asks"
     answer.unlink()
     asked = Path("asked").read_text()
     assert exit_code(["run", "--replay", "one", "--name", "two", "--display", "none"]) == 0

@@ -11,6 +11,7 @@ from memento.core.errors import ModelError, UsageError
 from memento.models import ClientSettings, make_model, open_model
 from memento.models import command as command_module
 from memento.models.call_limits import CallLimits
+from memento.models.command_programs import digests_of, with_absolute_programs
 
 from ..conformance.model import ModelContract
 from .asking import ask
@@ -204,3 +205,21 @@ async def test_at_most_so_many_run_at_once(tmp_path: Path) -> None:
     began = time.monotonic()
     replies = await asyncio.gather(*(model.complete(ask(order=f"g1/macro/{n}")) for n in range(4)))
     assert [reply.text for reply in replies] == ["ready\n"] * 4 and time.monotonic() - began >= 0.2
+
+
+def test_a_program_named_by_a_path_is_the_same_in_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = script(tmp_path, "echo x", name="ask me.sh")
+    monkeypatch.chdir(tmp_path)
+    named = with_absolute_programs("openai:gpt-5.2,command:'./ask me.sh' -p 'two words'")
+    monkeypatch.chdir("/")
+    assert named == f"openai:gpt-5.2,command:'{file}' -p 'two words'"
+    assert with_absolute_programs(named) == named
+    for text in ("offline", "command:claude -p", "compatible:lab@http://h/v1#m"):
+        assert with_absolute_programs(text) == text
+    before = digests_of([named])
+    file.write_text("#!/bin/sh\necho y\n")
+    assert before.keys() == digests_of([named]).keys() == {str(file)} and before != digests_of([named])
+    file.unlink()
+    assert digests_of([named, "command:claude"]) == {}
