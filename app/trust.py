@@ -136,8 +136,8 @@ def _hint_content(started: RunStarted, text: str) -> dict[str, JSON]:
 
 
 def trusted_settings(
-    folder: Path, started: RunStarted, settings: Settings, *, trusted: bool, models: bool, store: RunStore | None = None,
-    model: str = "",
+    folder: Path, started: RunStarted, settings: Settings, *, trusted: bool, models: bool,
+    store: RunStore | None = None, model: str = "",
 ) -> Settings:
     """The settings in effect of the run or tape in `folder`, with their provenance; `started` is its first fact.
 
