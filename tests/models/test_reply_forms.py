@@ -1,4 +1,4 @@
-"""Every form of a reply and of a failure through the real clients over sockets, whole and streamed."""
+"""A reply, a refusal, a cut and a repair through the real clients over sockets, whole and streamed."""
 
 import pytest
 from memento.agents.proposers import HillClimber
@@ -23,25 +23,14 @@ def block(code: str, language: str = "python") -> str:
 
 SUMMARY = "I raise the gain.\n\nSummary: gain 0.8 -> 1.5\n\n"
 PATCH = SUMMARY + block("# patch\nclass CartPolicy:\n    GAIN = 1.5  # N/m\n")
-OTHER_PATCH = block("class CartPolicy:\n    GAIN = 2.0  # N/m\n")
 AMBIGUOUS = SUMMARY + block("GAIN = 1.5\n")
 
+# What is read of a text is the same for every service: tests/agents/test_reply.py has all forms of it.
 FORMS: dict[str, tuple[tuple[Act, ...], FaultKind | None]] = {
-    "whole": ((Act(text=SUMMARY + block(PATCHED.text)),), None),
-    "marked whole": ((Act(text=SUMMARY + block("# whole program\n" + PATCHED.text)),), None),
     "patch": ((Act(text=PATCH),), None),
-    "several blocks": ((Act(text=block("gain = 0.8\ngain()\n") + PATCH + block("{}\n", "json")),), None),
-    "several patches": ((Act(text=PATCH + OTHER_PATCH),) * 2, FaultKind.MANY_PROGRAMS),
     "refused": ((Act(finish="refusal"),) * 2, FaultKind.REFUSED),
     "cut off": ((Act(text=PATCH, finish="length"),) * 2, FaultKind.TRUNCATED),
-    "open block": ((Act(text=PATCH.rstrip().rstrip("`")),) * 2, FaultKind.TRUNCATED),
-    "prose": ((Act(text="I would raise the gain."),) * 2, FaultKind.NO_PROGRAM),
-    "no Python": ((Act(text=SUMMARY + block("class CartPolicy\n")),) * 2, FaultKind.NOT_PYTHON),
-    "ambiguous patch": ((Act(text=AMBIGUOUS),) * 2, FaultKind.BAD_PATCH),
     "repaired": ((Act(text=AMBIGUOUS), Act(text=PATCH)), None),
-    "repaired after a refusal": ((Act(finish="refusal"), Act(text=PATCH)), None),
-    "repaired after a cut": ((Act(text=PATCH, finish="length"), Act(text=PATCH)), None),
-    "repaired in vain": ((Act(text=AMBIGUOUS), Act(text="I would raise the gain.")), FaultKind.NO_PROGRAM),
 }
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 PR_SET_PDEATHSIG: Final = 1
-PR_GET_PDEATHSIG: Final = 2
 PR_SET_DUMPABLE: Final = 4
 PR_CAPBSET_READ: Final = 23
 PR_CAPBSET_DROP: Final = 24
