@@ -26,7 +26,7 @@ def read_audit(module: ModuleType, policy: str) -> Iterator[AuditProgram]:
 
 def shared_text(module: ModuleType) -> str:
     """What the programs of a module share."""
-    return _titled(module.SHARED, _pieces(module)["Scripted"])
+    return _text_with_title(module.SHARED, _pieces(module)["Scripted"])
 
 
 def _name(program: type) -> str:
@@ -38,11 +38,11 @@ def _text(module: ModuleType, program: type, policy: str) -> str:
     piece = _pieces(sys.modules[program.__module__])[program.__name__]
     piece = piece.replace(f"class {program.__name__}", f"class {policy}", 1)
     if program.__base__ is object:
-        return _titled(title, piece)
-    return _titled(title, piece.replace(f'    """{title}"""\n\n', "", 1), shared=f"\n{shared_text(module)}")
+        return _text_with_title(title, piece)
+    return _text_with_title(title, piece.replace(f'    """{title}"""\n\n', "", 1), shared=f"\n{shared_text(module)}")
 
 
-def _titled(title: str, piece: str, shared: str = "") -> str:
+def _text_with_title(title: str, piece: str, shared: str = "") -> str:
     imports = "\nimport numpy as np\n" if "np." in piece else ""
     space = "\n\n" if piece.startswith("class ") else "\n"
     return f'"""{title}"""\n{imports}{shared}{space}{piece}'

@@ -33,7 +33,7 @@ def read_shelf(
     named = [name for name in sorted(pages) if name.startswith("part-")]
     if kinds is not None:
         named = [name for name in named if name.removesuffix(".md").split("-", 2)[2] in kinds]
-    joined = _joined([*(part for name in named for part in _parts(pages[name])), *further])
+    joined = _whole_paragraphs([*(part for name in named for part in _parts(pages[name])), *further])
     parts = tuple(_with_first(part, first) for part in joined)
     constants = "\n".join(_constant_line(part) for part in parts if part.kind == "constant")
     methods = "".join(f"\n{part.alternatives[0]}\n" for part in parts if part.kind == "method")
@@ -56,7 +56,7 @@ def _constant_line(part: Part) -> str:
     return f"{line}  # tune: {part.low:g}..{part.high:g}"
 
 
-def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
+def _whole_paragraphs(parts: Iterable[Part]) -> tuple[Part, ...]:
     """The parts with those of the same name joined."""
     found: dict[str, Part] = {}
     for part in parts:

@@ -102,7 +102,7 @@ class ObjectSensors:
         n_objects = self._n_objects
         noise = rng.standard_normal((_BLOCK, 3 * n_objects))
         if drawn.noise_correlation > 0.0:
-            noise = self._correlated(noise)
+            noise = self._correlated_noise(noise)
         self._position_error = drawn.noise_std_m * noise + self._bias
         if drawn.bias_drift_m_per_sqrt_s > 0.0:
             step_m = drawn.bias_drift_m_per_sqrt_s * self._control_period_s ** 0.5
@@ -114,7 +114,7 @@ class ObjectSensors:
             self._turns = _left_multiplication(turns)
         self._next = 0
 
-    def _correlated(self, noise: Array) -> Array:
+    def _correlated_noise(self, noise: Array) -> Array:
         """AR(1) with unit variance, continued from the last block."""
         keep = self._drawn.noise_correlation
         fresh = (1.0 - keep * keep) ** 0.5

@@ -84,7 +84,7 @@ class DomainEnv(gymnasium.Env[dict[str, Any], Any]):
         if self._renderer is None:
             return None
         if self._playback is None:
-            self._playback = self._opened(self.recording())
+            self._playback = self._new_playback(self.recording())
         return self._picture(self._playback)
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class DomainEnv(gymnasium.Env[dict[str, Any], Any]):
 
     # ------------------------------------------------------------------------------------- pictures
 
-    def _opened(self, recording: Recording) -> Playback:
+    def _new_playback(self, recording: Recording) -> Playback:
         camera, width, height = self._view
         renderer = self._renderer
         assert renderer is not None

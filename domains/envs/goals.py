@@ -26,7 +26,7 @@ def distances(achieved: ArrayLike, desired: ArrayLike) -> Floats:
     return found
 
 
-def reached(achieved: ArrayLike, desired: ArrayLike) -> Flags:
+def is_reached(achieved: ArrayLike, desired: ArrayLike) -> Flags:
     """succ(g_ach, g*): whether every cube is within TOLERANCE_M of its goal: (..., 3 n), (..., 3 n) -> (...)."""
     return np.asarray(distances(achieved, desired).max(axis=-1) < TOLERANCE_M)
 
@@ -39,7 +39,7 @@ def upright(achieved: ArrayLike) -> Flags:
 
 def sparse(achieved: ArrayLike, desired: ArrayLike) -> Floats:
     """0 where the goal is reached, else -1: (..., 3 n), (..., 3 n) -> (...)."""
-    return np.asarray(reached(achieved, desired) - 1.0)
+    return np.asarray(is_reached(achieved, desired) - 1.0)
 
 
 def dense(achieved: ArrayLike, desired: ArrayLike) -> Floats:

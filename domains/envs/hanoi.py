@@ -113,7 +113,7 @@ class GoalEnv(DomainEnv):
         self._goal = np.array(task.tower(self._n_cubes, (float(place[0]), float(place[1])))).reshape(-1)
         self._goal_floats = self._goal.tolist()
         observation = self._observe(truth)
-        reached = bool(goals.reached(observation["achieved_goal"], self._goal))
+        reached = bool(goals.is_reached(observation["achieved_goal"], self._goal))
         return observation, {**about, "is_success": False, "goal_reached": reached}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
@@ -153,9 +153,9 @@ class GoalEnv(DomainEnv):
 
     # A recording of one row, into which the latest row is copied: a playback of it draws the current state.
 
-    def _opened(self, recording: Recording) -> Playback:
+    def _new_playback(self, recording: Recording) -> Playback:
         self._row = recording.end(0)
-        return super()._opened(self._row)
+        return super()._new_playback(self._row)
 
     def _picture(self, playback: Playback) -> Any:
         assert self._row is not None

@@ -186,20 +186,20 @@ class KitchenEnv(DomainEnv):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode: see `DomainEnv` for seeds. Raises UsageError for an option other than "index"."""
         about = self._begin(seed, options)
-        arrays, seen = self._observed()
+        arrays, seen = self._observation()
         return arrays, {**about, "is_success": False, "observation": seen}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """One action. Raises ValueError for one that does not exist, and ResetNeeded after the end of the episode."""
         ended = self._advance(named_action(action, self._rows))
-        arrays, seen = self._observed()
+        arrays, seen = self._observation()
         info: dict[str, Any] = {"is_success": self.environment.success(), "observation": seen}
         if ended is not None:
             info["ended_by"] = ended
         truncated = ended == "horizon"
         return arrays, float(ended == "success"), ended is not None and not truncated, truncated, info
 
-    def _observed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _observation(self) -> tuple[dict[str, Any], dict[str, Any]]:
         seen = cast("dict[str, Any]", self.environment.observe())
         self._rows = rows_of(seen)
         return as_arrays(seen, self._rows), seen

@@ -150,7 +150,7 @@ def _entry(name: str, facts: Mapping[str, Any]) -> GalleryProgram:
         return GalleryProgram(**{
             "options": {}, **facts, "name": name,
             "published": tuple(Published(**each) for each in facts.get("published", ())),
-            "measured": tuple(_measured(each) for each in facts.get("measured", ())),
+            "measured": tuple(_figure(each) for each in facts.get("measured", ())),
             "lineage": tuple(
                 LineageStep(**{**each, "parents": tuple(each["parents"])}) for each in facts.get("lineage", ())
             ),
@@ -166,7 +166,7 @@ def _selection(facts: Mapping[str, Any]) -> SelectionYield:
     return SelectionYield(**{**facts, **pairs})
 
 
-def _measured(facts: Mapping[str, Any]) -> MeasuredFigure:
+def _figure(facts: Mapping[str, Any]) -> MeasuredFigure:
     found: dict[str, Any] = {
         key: tuple(value) if key in ("first", "success", "returned") else value for key, value in facts.items()
     }

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...core.values import Brief, TaskKind
 from .description import Description
-from .documentation import MOST_CHARS, Table, elements, fitted, folded, shortened
+from .documentation import MOST_CHARS, Table, beginning_of, elements, table_text, text_within
 from .names import parse_id, suite_of
 from .options import BY_RETURN, NONE, Settings
 from .perturbing import NOMINAL, sentence
@@ -43,15 +43,15 @@ def _task(settings: Settings) -> str:
     head = f"Write a policy for the Gymnasium environment `{known.id}`{f' (made with {made})' if made else ''}. {aim}"
     body = [] if settings.task is not None and not settings.extends else [_documentation(known)]
     room = MOST_BRIEF - sum(map(len, (*body, settings.task or "", known.arguments, _policy(settings))))
-    parts = [*body, settings.task or "", known.arguments, shortened(known.model, max(LEAST_MODEL, room))]
+    parts = [*body, settings.task or "", known.arguments, beginning_of(known.model, max(LEAST_MODEL, room))]
     return "\n\n".join([head, *(text.strip("\n") for text in parts if text.strip()), _episode(settings)])
 
 
 def _documentation(known: Description) -> str:
     """The documentation and the notes within their bound, without the tables that the interface has."""
     shown = [list(_tables_of(text, known).values()) for text in (known.documentation, known.notes)]
-    notes = fitted(known.notes, shown=shown[1]) if known.notes else ""
-    documentation = fitted(known.documentation, most=MOST_CHARS - len(notes), shown=shown[0])
+    notes = text_within(known.notes, shown=shown[1]) if known.notes else ""
+    documentation = text_within(known.documentation, most=MOST_CHARS - len(notes), shown=shown[0])
     return "\n\n".join(filter(None, (documentation, notes))) or "The environment has no documentation."
 
 
@@ -92,7 +92,7 @@ def _episode(settings: Settings) -> str:
     lines = [
         f"- An episode has at most {known.horizon} steps, then it ends by \"horizon\". It ends earlier by "
         f"\"terminated\" or \"truncated\" where the environment says so.{cut}{lasts}",
-        f"- Success: {_success(settings)}{_seen(settings)}",
+        f"- Success: {_success(settings)}{_visibility_words(settings)}",
         *_rewards(settings),
         *(["- An action after which the reward or the observation is no number is a fault: the episode's fitness is 0."]
           if settings.divergence_is_fault else []),
@@ -156,7 +156,7 @@ def _success(settings: Settings) -> str:
     return f"the environment reports `{settings.success}` {when} of the episode."
 
 
-def _seen(settings: Settings) -> str:
+def _visibility_words(settings: Settings) -> str:
     """Whether the search can see what the environment reports of success."""
     if settings.success in (NONE, BY_RETURN):
         return ""
@@ -171,7 +171,7 @@ def _policy(settings: Settings) -> str:
     lines = [
         "class Policy with reset(self) and compute_action(self, obs). reset is called once, before the first step. "
         f"obs is a dict with {'these values' if text else 'these numpy arrays of float64'}:",
-        "", *(_field(leaf, settings, names.get(leaf.name), json=text) for leaf in known.observation),
+        "", *(_field_words(leaf, settings, names.get(leaf.name), json=text) for leaf in known.observation),
         "", f"compute_action returns {_action(known.action, _names(settings, 'Action'), json=text)}",
         *_masking(known),
     ]
@@ -190,7 +190,7 @@ def _masking(known: Description) -> list[str]:
             "Choose among these: another choice may do nothing, or it ends the episode as an invalid action."]
 
 
-def _field(leaf: Leaf, settings: Settings, names: Table | None, *, json: bool) -> str:
+def _field_words(leaf: Leaf, settings: Settings, names: Table | None, *, json: bool) -> str:
     if leaf.kind == TEXT:
         return f"- `{leaf.name}`: a text."
     known = settings.description
@@ -246,7 +246,7 @@ def _elements(
         rows = [[*row, _span(*ends)] for row, ends in zip(rows, zip(*seen, strict=True), strict=True)]
     if len(header) == 1:
         return ""
-    return folded(Table(tuple(header), tuple(tuple(row) for row in rows)), most_rows=MOST_ROWS)
+    return table_text(Table(tuple(header), tuple(tuple(row) for row in rows)), most_rows=MOST_ROWS)
 
 
 def _short(heading: str) -> str:
@@ -268,7 +268,7 @@ def _shape(leaf: Leaf) -> str:
 
 def _bounds(leaf: Leaf) -> str:
     if len(leaf.low) == 1 and len(leaf.high) == 1:
-        return f"each {_between(leaf.low[0], leaf.high[0])}"
+        return f"each {_range_words(leaf.low[0], leaf.high[0])}"
     if leaf.size > MOST_BOUNDS or len(leaf.shape) > 1:
         return f"between {min(leaf.low):.4g} and {max(leaf.high):.4g}"
     return "with the bounds below"
@@ -277,10 +277,10 @@ def _bounds(leaf: Leaf) -> str:
 def _pairs(leaf: Leaf) -> list[str]:
     low = leaf.low * leaf.size if len(leaf.low) == 1 else leaf.low
     high = leaf.high * leaf.size if len(leaf.high) == 1 else leaf.high
-    return [_between(*pair) for pair in zip(low, high, strict=True)]
+    return [_range_words(*pair) for pair in zip(low, high, strict=True)]
 
 
-def _between(low: float, high: float) -> str:
+def _range_words(low: float, high: float) -> str:
     low, high = low + 0.0, high + 0.0       # -0.0 is 0
     if math.isinf(low) and math.isinf(high):
         return "unbounded"
@@ -313,7 +313,7 @@ def _evaluator(settings: Settings) -> str:
     lines = [
         "class Evaluator with evaluate(self, trajectory). trajectory is a dict of numpy arrays of one episode of T "
         "steps:",
-        "", *(f"- `{leaf.name}`: {_recorded(leaf)}, as observed; row 0 is the start." for leaf in kept),
+        "", *(f"- `{leaf.name}`: {_shape_of_rows(leaf)}, as observed; row 0 is the start." for leaf in kept),
         f"- `action` (T, {size}): as the environment got it.",
         "- `reward` (T,), `terminated` (T,) and `truncated` (T,): of every step.",
     ]
@@ -338,7 +338,7 @@ def _evaluator(settings: Settings) -> str:
     return "\n".join(lines)
 
 
-def _recorded(leaf: Leaf) -> str:
+def _shape_of_rows(leaf: Leaf) -> str:
     if leaf.kind == TEXT:
         return "texts (T + 1,)"
     return f"(T + 1, {', '.join(map(str, leaf.shape))})"

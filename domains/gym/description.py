@@ -141,11 +141,11 @@ def describe(
     request: dict[str, JSON] = {
         "id": environment_id, "kwargs": dict(kwargs), "max_episode_steps": max_episode_steps, "python": python,
     }
-    return _described(json.dumps(request, sort_keys=True))
+    return _description_for(json.dumps(request, sort_keys=True))
 
 
 @lru_cache(maxsize=64)
-def _described(request: str) -> Description:
+def _description_for(request: str) -> Description:
     """Two processes look: the second repeats the first one's episode, to see whether its seed determines it."""
     modes = modes_of(parse_id(json.loads(request)["id"]))
     with _Look(request, "repeat", modes[:1]) as twin:
@@ -236,7 +236,7 @@ class _Look:
         except ValueError:
             answer = {}
         if "problem" in answer:
-            problem = _named(self._name, answer["problem"])
+            problem = _with_name(self._name, answer["problem"])
             raise UsageError(problem + hint(problem, os.environ))
         if "raised" in answer:
             said = f"gym:{self._name} could not be looked at: {answer['raised']}"
@@ -269,7 +269,7 @@ class _Look:
                 _warn_slow(self._name, json.loads(last))
 
 
-def _named(name: str, problem: str) -> str:
+def _with_name(name: str, problem: str) -> str:
     """A problem that names the environment."""
     return problem if name in problem or name.rpartition(":")[2] in problem else f"gym:{name} cannot be used: {problem}"
 

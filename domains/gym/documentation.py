@@ -38,7 +38,7 @@ def clean(text: str, own_id: str = "") -> str:
     sections = _sections([*_plain(_without_code(_without_history(lines)))])
     joined = "\n\n".join(body.strip("\n") for body in sections)
     joined = re.sub(r"\n{3,}", "\n\n", joined).strip("\n")
-    return shortened(joined, MOST_KEPT).replace(_CODE, "")
+    return beginning_of(joined, MOST_KEPT).replace(_CODE, "")
 
 
 def _without_other_ids(lines: Sequence[str], own_id: str) -> list[str]:
@@ -177,7 +177,7 @@ def _sections(lines: Sequence[str]) -> list[str]:
         _drop_lead(body)
         if any(map(str.strip, body)) or (kept and kept[-1][0] > level > 0):
             kept.append((level, title, body))
-    kept = _described(kept[::-1])
+    kept = _parts_on_the_task(kept[::-1])
     top = min((level for level, *_ in kept if level), default=0)
     sections: list[list[str]] = []
     for level, title, body in kept:
@@ -189,7 +189,7 @@ def _sections(lines: Sequence[str]) -> list[str]:
     return ["\n".join(section) for section in sections]
 
 
-def _described(parts: Sequence[tuple[int, str, list[str]]]) -> list[tuple[int, str, list[str]]]:
+def _parts_on_the_task(parts: Sequence[tuple[int, str, list[str]]]) -> list[tuple[int, str, list[str]]]:
     """The parts that describe the task, by their titles; with a title its subsections are left out."""
     kept = []
     within = 99
@@ -231,7 +231,7 @@ def _cells(line: str) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|")))
 
 
-def folded(table: Table, *, most_rows: int | None = None) -> str:
+def table_text(table: Table, *, most_rows: int | None = None) -> str:
     """The table as text: a column that is the same in all rows becomes a sentence, equal rows in a line become one."""
     constant: list[str] = []
     columns = [0]
@@ -243,7 +243,7 @@ def folded(table: Table, *, most_rows: int | None = None) -> str:
             columns.append(place)
         elif value := next(iter(values)):
             constant.append(f"{table.header[place]}: {value}")
-    rows = _merged([tuple(row[place] for place in columns) for row in table.rows])
+    rows = _with_equal_rows_as_one([tuple(row[place] for place in columns) for row in table.rows])
     cut = [] if most_rows is None or len(rows) <= most_rows else [f"({len(rows) - most_rows} more rows are left out.)"]
     lines = [_as_line([table.header[place] for place in columns]), _as_line(["---"] * len(columns))]
     lines += [_as_line(row) for row in rows[:most_rows]]
@@ -254,7 +254,7 @@ def _as_line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _merged(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _with_equal_rows_as_one(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Rows with consecutive numbers that are equal apart from them as one row, such as "3-5"."""
     merged: list[tuple[str, ...]] = []
     for row in rows:
@@ -303,7 +303,7 @@ _OTHER: Final = 5
 _MOVED: Final = "(The table is in the interface.)"
 
 
-def fitted(text: str, *, most: int = MOST_CHARS, shown: Iterable[Table] = ()) -> str:
+def text_within(text: str, *, most: int = MOST_CHARS, shown: Iterable[Table] = ()) -> str:
     """A cleaned text in at most `most` characters, its tables folded.
 
     The tables in `shown` stand elsewhere in the brief. Where the room is too small, reward, end and success get it
@@ -319,7 +319,7 @@ def fitted(text: str, *, most: int = MOST_CHARS, shown: Iterable[Table] = ()) ->
         allowed = room if rank == len(order) - 1 else max(int(SHARE * room), room - sum(
             len(sections[later]) + 2 for later in order[rank + 1 :]
         ))
-        sections[place] = shortened(sections[place], max(0, allowed - 2))
+        sections[place] = beginning_of(sections[place], max(0, allowed - 2))
         room -= len(sections[place]) + 2
     return "\n\n".join(filter(None, sections))[:most]
 
@@ -340,11 +340,11 @@ def _without_tables(text: str, shown: Iterable[Table]) -> str:
 def _folded_tables(text: str) -> str:
     for table in reversed(tables(text)):
         if table.rows:
-            text = f"{text[: table.start]}{folded(table)}\n{text[table.end :]}"
+            text = f"{text[: table.start]}{table_text(table)}\n{text[table.end :]}"
     return text
 
 
-def shortened(text: str, most: int) -> str:
+def beginning_of(text: str, most: int) -> str:
     """The beginning of a section in at most `most` characters, whole lines, and a sentence on what is left out."""
     if len(text) <= most:
         return text

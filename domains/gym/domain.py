@@ -91,13 +91,13 @@ class GymDomain:
         """The parts for the offline model that fit the environment's spaces: see `core.ports.Furnishing`."""
         from .shelf import shelf
 
-        return shelf(settings(options).documented)
+        return shelf(settings(options).described_by_user)
 
     def tuning_episodes(self, options: Mapping[str, JSON]) -> int:
         """How far an offline search tunes constants by default: see `core.ports.Numeric`."""
         from .shelf import tuning_episodes
 
-        return tuning_episodes(settings(options).documented)
+        return tuning_episodes(settings(options).described_by_user)
 
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""

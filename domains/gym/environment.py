@@ -16,7 +16,7 @@ from .brief import element_names
 from .loading import Simulator, environment_seed
 from .names import parse_id
 from .options import BY_RETURN, NONE, Settings
-from .spaces import TEXT, ActionReader, choices_of, flatten, has_text, value_at, vector_of
+from .spaces import TEXT, ActionReader, choices_of, flat_vector, has_text, value_at, vector_of
 from .success import reports_success
 from .trace import Trace
 
@@ -61,7 +61,7 @@ class GymEnvironment:
         self._trace.begin(self._flat, self._texts, seed=environment_seed(seed), drawn=self._simulator.drawn)
 
     def _see(self, observation: Any) -> None:
-        self._flat = flatten(observation, self._fields)
+        self._flat = flat_vector(observation, self._fields)
         if self._json:
             self._texts = {
                 leaf.name: str(value_at(observation, leaf.path)) for leaf in self._fields if leaf.kind == TEXT
@@ -90,7 +90,7 @@ class GymEnvironment:
         end then; SimulatorFailed where it raises otherwise.
         """
         vector = action if isinstance(action, np.ndarray) else vector_of(action, self._reader.size)
-        accepted = self._reader.accepted(vector)
+        accepted = self._reader.accepted_vector(vector)
         mask = self._simulator.mask
         try:
             observation, reward, terminated, truncated, info = self._simulator.step(self._reader.native(accepted))
@@ -98,7 +98,7 @@ class GymEnvironment:
         except UsageError as error:
             raise SimulatorFailed(str(error)) from error
         except (Exception, SystemExit) as error:    # the environment is the user's, and so is whatever it raises
-            refused = "" if mask is None else self._reader.refused(accepted, mask)
+            refused = "" if mask is None else self._reader.refusal(accepted, mask)
             if refused:
                 raise InvalidAction(f"{refused}; the environment raised {error_words(error)}") from error
             raise SimulatorFailed(error_words(error)) from error
@@ -131,7 +131,7 @@ class GymEnvironment:
 
     def random_action(self, rng: np.random.Generator) -> Action:
         """A uniform draw within the bounds, of what is allowed now."""
-        return self._reader.drawn(rng, self._simulator.mask)
+        return self._reader.random_vector(rng, self._simulator.mask)
 
     def _note_success(self, info: Mapping[str, Any]) -> None:
         key = self._settings.success
@@ -191,7 +191,7 @@ def _pendulum(bare: Any) -> str:
     return ""
 
 
-def _crashed(bare: Any) -> str:
+def _crash_words(bare: Any) -> str:
     """Box2D's walker and lander: the body touched the ground, or left the world."""
     if bare.game_over:
         return "hull hit the ground" if hasattr(bare, "hull") else "body hit the ground"
@@ -234,6 +234,6 @@ def _outside(what: str, value: float, limits: tuple[float, float] | None) -> str
 
 
 _RULES: Sequence[tuple[str, Callable[[Any], str]]] = (   # by an attribute that the environment has
-    ("_healthy_z_range", _unhealthy), ("data", _pendulum), ("game_over", _crashed), ("car", _off_track),
+    ("_healthy_z_range", _unhealthy), ("data", _pendulum), ("game_over", _crash_words), ("car", _off_track),
     ("theta_threshold_radians", _pole_fell), ("agent_pos", _in_lava), ("ncol", _in_hole),
 )

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.text import one_line
-from .documentation import Table, folded
+from .documentation import Table, table_text
 
 MOST_ARGUMENTS: Final = 2_500   # characters of all arguments
 MOST_VALUE: Final = 1_200       # of one value on a line
@@ -65,20 +65,20 @@ def _in_force(bare: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name in seen:
                 continue
             seen.add(parameter.name)
-            value = kwargs.get(parameter.name, _held(bare, parameter, own=own))
-            if value is not _NOT_GIVEN and value is not None and not _skipped(parameter.name):
+            value = kwargs.get(parameter.name, _held_value(bare, parameter, own=own))
+            if value is not _NOT_GIVEN and value is not None and not _is_no_fact(parameter.name):
                 yield parameter.name, value
         own = False
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             break
-    yield from ((name, kwargs[name]) for name in kwargs if name not in seen and not _skipped(name))
+    yield from ((name, kwargs[name]) for name in kwargs if name not in seen and not _is_no_fact(name))
 
 
-def _skipped(name: str) -> bool:
+def _is_no_fact(name: str) -> bool:
     return bool(_OF_PICTURES.search(name) or _NO_FACTS.search(name) or name == "max_episode_steps")
 
 
-def _held(bare: Any, parameter: inspect.Parameter, *, own: bool) -> Any:
+def _held_value(bare: Any, parameter: inspect.Parameter, *, own: bool) -> Any:
     """What the environment holds under the name of an argument; a base class's default may have been replaced."""
     default = parameter.default
     if own and default is not _NOT_GIVEN and default is not None:
@@ -128,7 +128,7 @@ def _plain(value: Any) -> str | None:
             parts = [_plain(each) for each in value]
             return None if any(part is None for part in parts) else f"[{', '.join(filter(None, parts))}]"
         case Mapping() if len(value) <= 64:
-            kept = [(key, _plain(each)) for key, each in value.items() if not _skipped(str(key))]
+            kept = [(key, _plain(each)) for key, each in value.items() if not _is_no_fact(str(key))]
             return "{" + ", ".join(f"{key}: {each}" for key, each in kept if each is not None) + "}"
     return None
 
@@ -173,7 +173,7 @@ def plain_attributes(bare: Any) -> dict[str, Any]:
     return {
         name: value for name, value in getattr(bare, "__dict__", {}).items()
         if not name.startswith("_") and _is_numbers(value) and not isinstance(value, list | tuple)
-        and not _skipped(name)
+        and not _is_no_fact(name)
     }
 
 
@@ -187,7 +187,7 @@ def _constants_text(bare: Any, before: Mapping[str, Any] | None, named: frozense
     for source in sources:
         for name, value in source.items():
             constant = re.fullmatch(r"[A-Z][A-Z0-9_]+", name) and _is_numbers(value) and _map(value) is None
-            if constant and not _skipped(name.lower()):
+            if constant and not _is_no_fact(name.lower()):
                 found.setdefault(name, _plain(value) or "")
     if before is not None:
         now = plain_attributes(bare)
@@ -242,7 +242,7 @@ def _tables(model: Any, *, whole: bool) -> dict[str, list[str]]:
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     found = tuple(tuple(row) for row in rows)
-    return folded(Table(tuple(header), found)).splitlines() if found else []
+    return table_text(Table(tuple(header), found)).splitlines() if found else []
 
 
 def _within(lines: Sequence[str], most: int) -> str:

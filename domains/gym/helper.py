@@ -92,7 +92,7 @@ class _Helper:
         self._made.append(made)
         return made
 
-    def _begun(self, mode: str) -> "_Begun":
+    def _begin_episode(self, mode: str) -> "_Begun":
         """An environment at the beginning of an episode, with its spaces and its mask."""
         simulator = self._simulator(mode)
         observation, info = simulator.begin(0)
@@ -135,7 +135,7 @@ class _Helper:
             if plays[mode]:
                 break
         mode = next((mode for mode in modes if plays.get(mode)), modes[0])
-        begun = self._begun(mode)
+        begun = self._begin_episode(mode)
         facts = facts_of(begun.simulator.env, self._name)
         bare = begun.simulator.env.unwrapped
         attributes = plain_attributes(bare)
@@ -143,7 +143,7 @@ class _Helper:
         return {"plays": plays, "differs": differs, "description": {
             "format": FORMAT, "id": self._name, "kwargs": self._kwargs, "horizon": begun.horizon,
             **facts, "observation": [leaf.as_json() for leaf in begun.observation],
-            "model": model_text(bare, attributes, facts["arguments"]), **random.measured(),
+            "model": model_text(bare, attributes, facts["arguments"]), **random.measurements(),
             "mode": mode, "repeatable": False,      # decided by comparison with the other process
             "mask": begun.mask, "raises": begun.player.raised,
             "changeable": can_change(begun.simulator.env, self._name),
@@ -153,7 +153,7 @@ class _Helper:
         """The first episodes, and where they differ after other episodes; none if that is not possible or they do."""
         begun = None
         try:
-            begun = self._begun(mode)
+            begun = self._begin_episode(mode)
             plays = [self._play(begun.player, seed, limit_s=REPEATED_S) for seed in REPEATED_SEEDS]
             if history:     # several times: an environment that draws from few tasks repeats one by chance
                 for repeat in range(REPEATS if mode == KEPT else 1):    # a new environment remembers nothing

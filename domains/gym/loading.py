@@ -86,7 +86,7 @@ class Simulator:
         if self._changing is not None and self.drawn is not None:
             self._changing.after(self.drawn)
         self._at_reset = {key: begun[1][key] for key in self._reset_keys if key in begun[1]}
-        return self._seen(*begun), begun[1]
+        return self._whole_observation(*begun), begun[1]
 
     def _make(self, own: Mapping[str, Any]) -> None:
         self.env = make(self._identity, {**self._kwargs, **own})
@@ -107,7 +107,7 @@ class Simulator:
         The first one acts until the second does, since not every action space has one that does nothing.
         """
         assert self._changing is not None and self.drawn is not None
-        self._waiting.append(self._changing.scaled(action, self.drawn))
+        self._waiting.append(self._changing.scaled_action(action, self.drawn))
         return self._waiting.pop(0) if len(self._waiting) > self.drawn.delay else self._waiting[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Mapping[str, Any]]:
@@ -127,7 +127,7 @@ class Simulator:
         if not isinstance(info, Mapping):
             raise UsageError(f"the info of step() is a {type(info).__name__}, not a dict: return {{}} for none")
         return (
-            self._seen(observation, info), reward_of(reward), _flag(terminated, "terminated"),
+            self._whole_observation(observation, info), reward_of(reward), _flag(terminated, "terminated"),
             _flag(truncated, "truncated"), info,
         )
 
@@ -135,7 +135,7 @@ class Simulator:
         """From the next episode on, observations have the mask that is found there, and these keys of `reset`."""
         self._mask_from, self._choices, self._reset_keys = mask, tuple(choices), tuple(at_reset)
 
-    def _seen(self, observation: Any, info: Mapping[str, Any]) -> Any:
+    def _whole_observation(self, observation: Any, info: Mapping[str, Any]) -> Any:
         """The observation, with what it does not hold itself next to it: the mask, and what `reset` said."""
         beside: dict[str, Any] = {AT_RESET: self._at_reset} if self._reset_keys else {}
         if self._mask_from:
@@ -243,7 +243,7 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")     # suites are noisy; an outdated version is the user's choice
-        registry = _registered(identity)
+        registry = _registry_for(identity)
         if identity.id not in registry:
             raise UsageError(unknown_id(identity, registry))
         try:
@@ -261,7 +261,7 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
             raise UsageError(f"{name} cannot be made{given}: {said}") from error
 
 
-def _registered(identity: EnvironmentId) -> Mapping[str, Any]:
+def _registry_for(identity: EnvironmentId) -> Mapping[str, Any]:
     """Gymnasium's registry, after the package that registers this id. Raises UsageError."""
     import gymnasium
 

@@ -68,7 +68,7 @@ class Settings:
         return tuple(field for field in self.description.info if self.shows_success or not names & {*field.path})
 
     @property
-    def documented(self) -> Description:
+    def described_by_user(self) -> Description:
         """The description with the user's text instead of the documentation, or after it."""
         if self.task is None:
             return self.description
@@ -89,7 +89,7 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     if options.get("description") is None:
         kwargs = {**arguments_of(parse_id(environment_id)), **kwargs}
     python = _python(options.get("python"))
-    known = _known(options.get("description"), environment_id, kwargs, steps)
+    known = _given_look(options.get("description"), environment_id, kwargs, steps)
     found = known or describe(environment_id, kwargs, max_episode_steps=steps, python=python)
     if check == "refuse" and not found.repeatable and known is None:
         raise UsageError(
@@ -210,7 +210,7 @@ def _with_kwargs(given: Mapping[str, JSON]) -> dict[str, JSON]:
     return {**options, "kwargs": {**table, **single}}
 
 
-def _known(text: JSON, environment_id: str, kwargs: Mapping[str, JSON], steps: int | None) -> Description | None:
+def _given_look(text: JSON, environment_id: str, kwargs: Mapping[str, JSON], steps: int | None) -> Description | None:
     """The description in the options, if it is of this environment."""
     if text is None:
         return None

@@ -85,7 +85,7 @@ class Changing(Protocol):
     def after(self, factors: Draw) -> None:
         """Change what a reset makes."""
 
-    def scaled(self, action: Any, factors: Draw) -> Any:
+    def scaled_action(self, action: Any, factors: Draw) -> Any:
         """The action that has the strength of the draw; the action itself where actuators have it."""
 
 
@@ -95,7 +95,7 @@ def changing(env: Any, name: str) -> Changing:
     model = getattr(inner, "model", None)
     if model is not None and hasattr(model, "body_mass") and hasattr(model, "actuator_gainprm"):
         return _MuJoCo(model)
-    if type(inner).__module__.startswith("gymnasium.envs.box2d") or _world(inner) is not None:
+    if type(inner).__module__.startswith("gymnasium.envs.box2d") or _box2d_world(inner) is not None:
         return _Box2D(inner)
     raise UsageError(f"gym.perturb changes the physics of MuJoCo and of Box2D, and {name} has neither; leave it at "
                      f"{NOMINAL!r}")
@@ -110,7 +110,7 @@ def can_change(env: Any, name: str) -> bool:
     return True
 
 
-def _world(inner: Any) -> Any:
+def _box2d_world(inner: Any) -> Any:
     world = getattr(inner, "world", None)
     return world if hasattr(world, "bodies") and hasattr(world, "contacts") else None
 
@@ -139,7 +139,7 @@ class _MuJoCo:
     def after(self, factors: Draw) -> None:
         """The model is changed already."""
 
-    def scaled(self, action: Any, factors: Draw) -> Any:
+    def scaled_action(self, action: Any, factors: Draw) -> Any:
         return action
 
 
@@ -153,7 +153,7 @@ class _Box2D:
         """There is no world yet."""
 
     def after(self, factors: Draw) -> None:
-        world = _world(self._inner)
+        world = _box2d_world(self._inner)
         if world is None:
             raise UsageError("gym.perturb: the environment has no Box2D world after reset()")
         for body in world.bodies:
@@ -165,7 +165,7 @@ class _Box2D:
         for contact in world.contacts:
             contact.ResetFriction()
 
-    def scaled(self, action: Any, factors: Draw) -> Any:
+    def scaled_action(self, action: Any, factors: Draw) -> Any:
         """Environments set the torque from the size of an action of floats in every step."""
         floats = isinstance(action, np.ndarray) and action.dtype.kind == "f"
         return (action * factors.strength).astype(action.dtype) if floats else action

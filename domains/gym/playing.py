@@ -17,7 +17,7 @@ from ...core.seeds import derive_seed
 from ...core.text import error_words
 from .loading import Simulator
 from .reward_shape import PlayedRewards, shape_of
-from .spaces import TEXT, ActionReader, Leaf, flatten
+from .spaces import TEXT, ActionReader, Leaf, flat_vector
 from .success import SUCCESS_KEYS, reports_success, success_key_of
 
 RANDOM_EPISODES: Final = 16         # of a random policy, or fewer if they are long:
@@ -92,7 +92,7 @@ class Player:
         refused, over = 0, False
         while not over and played.steps < self._horizon:
             if digest:
-                played.observed.append(_hash(flatten(observation, self._leaves).tobytes()))
+                played.observed.append(_hash(flat_vector(observation, self._leaves).tobytes()))
             if actions:
                 see(observation, None)
             if time.monotonic() > until and played.steps >= least:
@@ -122,11 +122,11 @@ class Player:
             see(None, info)
         see(observation, None)
         if digest:
-            played.observed.append(_hash(flatten(observation, self._leaves).tobytes()))
+            played.observed.append(_hash(flat_vector(observation, self._leaves).tobytes()))
         return played
 
     def _random_action(self) -> Any:
-        return self._reader.native(self._reader.drawn(self._rng, self._simulator.mask))
+        return self._reader.native(self._reader.random_vector(self._rng, self._simulator.mask))
 
     def _step(self, action: Any) -> tuple[Any, float, bool, bool, Mapping[str, Any]]:
         self._tick()
@@ -188,7 +188,7 @@ class RandomPolicy:
 
     def _see(self, observation: Any, info: Mapping[str, Any] | None) -> None:
         if observation is not None:
-            flat = flatten(observation, self._leaves)
+            flat = flat_vector(observation, self._leaves)
             np.fmin(self._low, flat, out=self._low)
             np.fmax(self._high, flat, out=self._high)
             self._at_reset |= {*map(str, info or {})}
@@ -199,7 +199,7 @@ class RandomPolicy:
             if self._info.setdefault(path, size) != size:
                 self._info[path] = 0        # its size changes: it cannot be an array
 
-    def measured(self) -> dict[str, Any]:
+    def measurements(self) -> dict[str, Any]:
         """The fields of a description."""
         found = sorted(((path, size) for path, size in self._info.items() if size), key=lambda each: str(each[0]))
         found = found[:MOST_INFO]
@@ -212,7 +212,7 @@ class RandomPolicy:
                      for name, (path, size) in zip(names, found, strict=True)],
             "success_key": success_key_of(self._keys),
             "random_mean": float(np.mean(self._returns)), "random_std": float(np.std(self._returns)),
-            "random_episodes": len(self._returns), "seen": self._seen(), "only_at_reset": self._only_at_reset(),
+            "random_episodes": len(self._returns), "seen": self._ranges(), "only_at_reset": self._only_at_reset(),
             "shape": shape_of([PlayedRewards(rewards=played.rewards, flags=played.flags, terminated=played.terminated)
                                for played in self._played]).as_json(),
             "truncated_after": self._truncated_after(),
@@ -228,7 +228,7 @@ class RandomPolicy:
         lengths = {played.steps for played in self._played if played.truncated and not played.terminated}
         return lengths.pop() if len(lengths) == 1 else None
 
-    def _seen(self) -> dict[str, Any]:
+    def _ranges(self) -> dict[str, Any]:
         seen, start = {}, 0
         for leaf in self._leaves:
             if leaf.kind != TEXT:

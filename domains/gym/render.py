@@ -15,7 +15,7 @@ from ...core.values import JSON
 from ..arm.graphics import live_backend
 from .environment import simulator_of
 from .options import Settings
-from .spaces import ActionReader, flatten, split
+from .spaces import ActionReader, flat_vector, split
 
 CAMERAS: Final = ("default",)
 FOLLOWING: Final = "track"  # the name of that camera in all of Gymnasium's models
@@ -123,7 +123,7 @@ class _Playback:
         self._actions = recording.actions["action"]
         self._totals = np.concatenate([[0.0], np.cumsum(recording.actions["reward"])])
         self._replay = self._begin()
-        start = split(flatten(self._replay.observation, known.observation)[None], known.observation)
+        start = split(flat_vector(self._replay.observation, known.observation)[None], known.observation)
         for name, rows in start.items():
             here = recording.states.get(name)
             if here is not None and not np.allclose(rows[0], here[0], rtol=CLOSE, atol=CLOSE, equal_nan=True):
@@ -143,7 +143,7 @@ class _Playback:
             self._replay = self._begin()
         while self._replay.row < row:
             self._replay.step(self._actions[self._replay.row])
-        return _fitted(self._replay.picture(), *self._size)
+        return _picture_of_size(self._replay.picture(), *self._size)
 
     def caption(self, row: int) -> tuple[str, ...]:
         """The return so far, and the action that led here."""
@@ -161,7 +161,7 @@ class _Playback:
         self._replay.close()
 
 
-def _fitted(picture: Picture, width: int, height: int) -> Picture:
+def _picture_of_size(picture: Picture, width: int, height: int) -> Picture:
     """The picture scaled to fit into this size, in the middle of a black one."""
     from PIL import Image
 

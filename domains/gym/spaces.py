@@ -163,7 +163,7 @@ def value_at(nested: Any, path: Path) -> Any:
     return nested
 
 
-def flatten(observation: Any, leaves: Sequence[Leaf]) -> NDArray[np.float64]:
+def flat_vector(observation: Any, leaves: Sequence[Leaf]) -> NDArray[np.float64]:
     """An observation as a new flat float64 vector; texts are left out. Raises UsageError if it is not of its space."""
     if len(leaves) == 1 and not leaves[0].path and leaves[0].kind != TEXT:
         found = _numbers(observation, leaves[0])
@@ -308,7 +308,7 @@ class ActionReader:
         self._box = leaves[0] if len(leaves) == 1 and not leaves[0].path and leaves[0].kind == "box" else None
         self._dtype = np.dtype(leaves[0].dtype)
 
-    def accepted(self, action: NDArray[np.float64]) -> NDArray[np.float64]:
+    def accepted_vector(self, action: NDArray[np.float64]) -> NDArray[np.float64]:
         """The vector that the environment gets: a new one, clipped. Raises InvalidAction."""
         if not self._any_whole:
             return np.minimum(np.maximum(action, self.low), self.high)
@@ -330,21 +330,21 @@ class ActionReader:
         """0 in every place, or the bound next to it; the first choice that `mask` allows where it forbids this one."""
         plain = np.clip(np.zeros(self.size), self.low, self.high)
         if mask is not None:
-            for place, allowed in self._allowed(mask):
+            for place, allowed in self._allowed_choices(mask):
                 if plain[place] not in allowed:
                     plain[place] = allowed[0]
         return plain
 
-    def refused(self, accepted: NDArray[np.float64], mask: NDArray[np.bool_]) -> str:
+    def refusal(self, accepted: NDArray[np.float64], mask: NDArray[np.bool_]) -> str:
         """Which choice of an accepted vector the mask forbids, in a sentence; "" for none."""
-        for place, allowed in self._allowed(mask):
+        for place, allowed in self._allowed_choices(mask):
             if accepted[place] not in allowed:
                 shown = ", ".join(f"{each:g}" for each in allowed[:MOST_LISTED])
                 return (f"action[{place}] is {accepted[place]:g}, which {MASK} does not allow in this state; it allows "
                         f"{shown}{' and more' if len(allowed) > MOST_LISTED else ''}")
         return ""
 
-    def _allowed(self, mask: NDArray[np.bool_]) -> Iterable[tuple[int, NDArray[np.float64]]]:
+    def _allowed_choices(self, mask: NDArray[np.bool_]) -> Iterable[tuple[int, NDArray[np.float64]]]:
         """The places of an action with the choices that are allowed there; none where a mask allows nothing."""
         start = 0
         for place in range(self.size):
@@ -360,11 +360,11 @@ class ActionReader:
         high = np.where(np.isfinite(self.high), self.high, np.maximum(1.0, self.low + 1.0))
         return low, high
 
-    def drawn(self, rng: np.random.Generator, mask: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+    def random_vector(self, rng: np.random.Generator, mask: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
         """A uniform draw from the finite bounds, or of what `mask` allows."""
         if mask is not None:
             found = self.idle()
-            for place, allowed in self._allowed(mask):
+            for place, allowed in self._allowed_choices(mask):
                 found[place] = rng.choice(allowed)
             return found
         low, high = self.bounds()

@@ -71,7 +71,7 @@ class Trace:
         self._ends.append((terminated, truncated))
         row = []
         for field in self._info:
-            value, odd = _reported(info, field)
+            value, odd = _value_of_field(info, field)
             row.append(value)
             if odd and field.name not in self._odd:
                 self._odd[field.name] = odd
@@ -105,10 +105,10 @@ class Trace:
                 "terminated": ends[:, 0].copy(), "truncated": ends[:, 1].copy(), **self._info_arrays(steps),
             },
             constants={name: value.copy() for name, value in self._constants.items()},
-            info={"return": total, "environment_seed": self._seed, **self._perturbed(), **self._missing()},
+            info={"return": total, "environment_seed": self._seed, **self._physics_entry(), **self._missing()},
         )
 
-    def _perturbed(self) -> dict[str, JSON]:
+    def _physics_entry(self) -> dict[str, JSON]:
         return {} if self._drawn is None else {"perturbed": dict(self._drawn.as_json())}
 
     def _missing(self) -> dict[str, JSON]:
@@ -124,7 +124,7 @@ class Trace:
         return arrays
 
 
-def _reported(info: Any, field: InfoField) -> tuple[Any, str]:
+def _value_of_field(info: Any, field: InfoField) -> tuple[Any, str]:
     """The value of this field in `info` and "", or NaN and what it is instead of numbers of that size."""
     missing = np.nan if field.size == 1 else np.full(field.size, np.nan)
     value = info

@@ -81,16 +81,16 @@ def brief(settings: Settings, motion: Motion) -> Brief:
         "timing_text": motion.timing,
     }
     return Brief(
-        task=_filled("task", facts),
-        policy_interface=_filled("policy", facts),
-        evaluator_interface=_filled("evaluator", facts),
+        task=_filled_text("task", facts),
+        policy_interface=_filled_text("policy", facts),
+        evaluator_interface=_filled_text("evaluator", facts),
         uncertainties=_uncertainties(randomisation, motion),
         evaluator_uncertainties=_seen_on_record(randomisation),
         reference_fitness=REFERENCE_FITNESS,
     )
 
 
-def _filled(name: str, facts: Mapping[str, object]) -> str:
+def _filled_text(name: str, facts: Mapping[str, object]) -> str:
     text = (files(__package__) / "texts" / f"{name}.md").read_text(encoding="utf-8")
     return Template(text).substitute(facts).strip() + "\n"
 

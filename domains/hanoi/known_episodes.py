@@ -35,7 +35,7 @@ def known_episodes(options: Mapping[str, JSON], *, seed: int) -> Iterator[KnownE
 
 def _in_finer_steps(coarse: Recording, *, rules: str) -> tuple[Recording, str | None]:
     """The same episode with PARTS rows for each, up to its end, and the referee's word for the end."""
-    states = {name: _between(rows) for name, rows in coarse.states.items() if name not in JUDGED}
+    states = {name: _with_rows_between(rows) for name, rows in coarse.states.items() if name not in JUDGED}
     actions = {name: np.repeat(rows, PARTS, axis=0) for name, rows in coarse.actions.items()}
     referee = Referee(coarse.constants["cube_size"].tolist(), rules=rules, control_period_s=CONTROL_PERIOD_S)
     cubes = states["cube_pos"].tolist()
@@ -58,7 +58,7 @@ def _in_finer_steps(coarse: Recording, *, rules: str) -> tuple[Recording, str | 
     return whole.cut(len(illegal) - 1), ended_by
 
 
-def _between(rows: AnyArray) -> AnyArray:
+def _with_rows_between(rows: AnyArray) -> AnyArray:
     """Rows with PARTS - 1 interpolated ones between each two; quaternions, whose rows have length 1, keep it."""
     place = np.arange((len(rows) - 1) * PARTS + 1)
     before, share = place // PARTS, (place % PARTS / PARTS).reshape(-1, *[1] * (rows.ndim - 1))

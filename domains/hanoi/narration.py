@@ -62,7 +62,7 @@ class Story:
     def lines(self, row: int) -> tuple[str, str]:
         """The moment in words: the move, and the state of the tower."""
         moment = self.moments[row]
-        if self._solved(row):       # success counts before the last cube is released
+        if self._is_solved(row):       # success counts before the last cube is released
             move = f"done in {moment.moves + (moment.cube is not None)} moves, of at least {self.least_moves}"
         else:
             move = f"move {moment.moves + 1} of at least {self.least_moves}: {self._doing(moment)}"
@@ -75,11 +75,11 @@ class Story:
         source = "the table" if moment.source is None else task.CONTAINERS[moment.source]
         return f"{moment.phase} {self.names[moment.cube]}, from {source}"
 
-    def _solved(self, row: int) -> bool:
+    def _is_solved(self, row: int) -> bool:
         return self._success is not None and bool(self._success[: row + 1].any())
 
     def _state(self, row: int) -> str:
-        if self._solved(row):
+        if self._is_solved(row):
             return "SOLVED"
         last = row == len(self.moments) - 1 and isinstance(self._ended_by, str)
         return f"not solved: {self._ended_by}" if last else "not solved yet"

@@ -108,7 +108,7 @@ class Referee:
             broken = "stacking"
         elif not self._strict:
             broken = None
-        if broken is None and self._succeeded(cubes):
+        if broken is None and self._is_success(cubes):
             self.success = True
             return "success"
         self.broken_rule = self.broken_rule or broken
@@ -125,7 +125,7 @@ class Referee:
                     least = misfit
         return float(task.ILLEGAL_AT ** (least * least))
 
-    def _succeeded(self, cubes: Sequence[Vector]) -> bool:
+    def _is_success(self, cubes: Sequence[Vector]) -> bool:
         """Whether the tower stands on C, on the table, at rest and released. The cheapest test comes first."""
         if min(self._rest_steps) < self._settled_steps or not self._in_place[task.TARGET]:
             return False

@@ -97,7 +97,7 @@ class _Timeline:
         last = self.rows - 1
         held = None if self.moment(last).phase == "grasp" else self.moment(last).cube
         return [
-            f"{name} at {_listed(self._cubes[last, cube])}" for cube, name in enumerate(self.names)
+            f"{name} at {_list_words(self._cubes[last, cube])}" for cube, name in enumerate(self.names)
             if cube != held and not self._gate[last, cube].any()
         ]
 
@@ -195,11 +195,11 @@ def _conditions(recording: Recording) -> dict[str, JSON]:
     tower = np.asarray(recording.states["cube_pos"][0], dtype=np.float64)[-1]
     yaw = np.degrees(2.0 * np.arctan2(z, w))
     return {
-        "tower x y [m]": _listed(tower[:2]),
+        "tower x y [m]": _list_words(tower[:2]),
         "yaw of A B C [deg]": " ".join(f"{value + 0.0:.0f}" for value in yaw.round()),
-        **{f"{name} x y [m]": _listed(place[:2]) for name, place in zip(task.CONTAINERS, boxes, strict=True)},
+        **{f"{name} x y [m]": _list_words(place[:2]) for name, place in zip(task.CONTAINERS, boxes, strict=True)},
     }
 
 
-def _listed(values: Array) -> str:
+def _list_words(values: Array) -> str:
     return " ".join(f"{value:.3f}" for value in values)

@@ -37,15 +37,15 @@ def brief(settings: Settings) -> Brief:
         "front": "; a fridge or a microwave from in front of it only" if settings.solid_walls else "",
     }
     return Brief(
-        task=_filled("task", facts),
-        policy_interface=_filled("policy", facts),
-        evaluator_interface=_filled("evaluator", facts),
-        uncertainties=_filled("uncertainties", facts),
+        task=_filled_text("task", facts),
+        policy_interface=_filled_text("policy", facts),
+        evaluator_interface=_filled_text("evaluator", facts),
+        uncertainties=_filled_text("uncertainties", facts),
         reference_fitness=REFERENCE_FITNESS,
     )
 
 
-def _filled(name: str, facts: Mapping[str, object]) -> str:
+def _filled_text(name: str, facts: Mapping[str, object]) -> str:
     text = (files(__package__) / "texts" / f"{name}.md").read_text(encoding="utf-8")
     return Template(text).substitute(facts).strip() + "\n"
 

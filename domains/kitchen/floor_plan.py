@@ -201,7 +201,7 @@ class Painter:
         font, x, y = _font(size), self._wide + size // 2, size
         room = self._size[0] * FINE - x - size // 2
         for text, colour in frame.words:
-            for line in _wrapped(text, room, draw, font):
+            for line in _wrapped_lines(text, room, draw, font):
                 draw.text((x, y), line, colour, font)
                 y += round(1.4 * size)
             if not text:
@@ -257,7 +257,7 @@ def _font(size: int) -> Any:
     return ImageFont.load_default(size)
 
 
-def _wrapped(text: str, room: float, draw: Any, font: Any) -> Sequence[str]:
+def _wrapped_lines(text: str, room: float, draw: Any, font: Any) -> Sequence[str]:
     """The text as lines that fit; a word that is too long for a line is truncated."""
     lines: list[str] = []
     line = ""

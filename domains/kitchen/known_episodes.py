@@ -31,21 +31,21 @@ GIVE_UP: Final[Step] = ("done", None)
 
 def known_episodes(options: Mapping[str, JSON], *, seed: int) -> Iterator[KnownEpisode]:
     """The stages in the first kitchen of these (completed) options, the last first; none in an unknown kitchen."""
-    kitchen = _kitchen(options)
+    kitchen = _known_kitchen(options)
     steps = None if kitchen is None else plan(kitchen)
     if steps is None:
         return
     ends = _ends(steps)
     names = [name for name, _ in STAGES]
     for place, (name, end) in enumerate(zip(names, ends, strict=True)):
-        yield from _played(options, steps[:end], name, seed=seed, below=names[place + 1 : place + 2])
+        yield from _episode_of(options, steps[:end], name, seed=seed, below=names[place + 1 : place + 2])
     taken, switched = (steps[ends[names.index(each)] - 1] for each in (HELD, ON))
-    yield from _played(options, [*steps[: ends[names.index(PLACED)]], taken], UNDONE, seed=seed, below=[PLACED])
+    yield from _episode_of(options, [*steps[: ends[names.index(PLACED)]], taken], UNDONE, seed=seed, below=[PLACED])
     again: Step = ("toggle_off", switched[1])
-    yield from _played(options, [*steps[: ends[names.index(ON)]], again], OFF, seed=seed, below=[ON])
+    yield from _episode_of(options, [*steps[: ends[names.index(ON)]], again], OFF, seed=seed, below=[ON])
 
 
-def _kitchen(options: Mapping[str, JSON]) -> Kitchen | None:
+def _known_kitchen(options: Mapping[str, JSON]) -> Kitchen | None:
     chosen = settings(options)
     if chosen.backend == "unity":
         return None
@@ -65,7 +65,7 @@ def _ends(steps: Sequence[Step]) -> list[int]:
     return ends
 
 
-def _played(
+def _episode_of(
     options: Mapping[str, JSON], steps: Sequence[Step], name: str, *, seed: int, below: Sequence[str]
 ) -> Iterator[KnownEpisode]:
     """An episode of these steps that gives up after them; none if it ends before, such as by the horizon."""

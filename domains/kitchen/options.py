@@ -152,7 +152,7 @@ def _scenes(given: JSON, backend: str, recordings: JSON, option: str) -> tuple[s
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"kitchen.{option} cannot be {given!r}; it must be a list of names such as {PREFIX[backend]}1")
     own = backend != "generated"
-    names = tuple(name for each in entries for name in _expanded(each, PREFIX[backend], option, own=own))
+    names = tuple(name for each in entries for name in _expand_path(each, PREFIX[backend], option, own=own))
     if backend == "recorded":
         known = recorded.scene_names(Path(str(recordings)))
         for name in names:
@@ -174,7 +174,7 @@ def _final_scenes(options: Mapping[str, JSON], backend: str) -> tuple[str, ...]:
     return tuple(name for name in held_out if name not in scenes) or tuple(str(scene) for scene in scenes)
 
 
-def _expanded(entry: JSON, prefix: str, option: str, *, own: bool) -> list[str]:
+def _expand_path(entry: JSON, prefix: str, option: str, *, own: bool) -> list[str]:
     """The scenes of one entry. `own` also accepts this project's generated kitchens, which its player provides."""
     text = str(entry).strip()
     if text in _GROUPS:

@@ -51,7 +51,7 @@ class KitchenRenderer:
             raise no_such("camera", camera, self.cameras)
         self.require()
         assert self.load is not None
-        moments = _replayed(recording, Embedded(self.load, solid_walls=self.solid_walls))
+        moments = _replayed_views(recording, Embedded(self.load, solid_walls=self.solid_walls))
         return _Playback(recording, moments, self.load(str(recording.info["scene"])), width, height)
 
 
@@ -109,13 +109,13 @@ class _Playback:
         """The action with its outcome, and the milestones reached."""
         moment = self.moments[row]
         reached = [text for name, text in MILESTONES.items() if self._states[name][: row + 1].any()]
-        done = "SUCCESS" if self._solved(row) else f"{len(reached)} of {len(MILESTONES)} milestones"
+        done = "SUCCESS" if self._is_solved(row) else f"{len(reached)} of {len(MILESTONES)} milestones"
         return self._outcome(row, moment), f"{done}{': ' + reached[-1] if reached and done != 'SUCCESS' else ''}"
 
     def close(self) -> None:
         """Nothing to release."""
 
-    def _solved(self, row: int) -> bool:
+    def _is_solved(self, row: int) -> bool:
         """Whether the success predicate holds; False in pictures for language models, which never learn it."""
         return "success" in self._states and bool(self._states["success"][row])
 
@@ -136,13 +136,13 @@ class _Playback:
         words.append((f"looks {_tilt(moment.stance.horizon_deg)}", INK))
         words += [("", INK), (moment.action, BAD if moment.message else INK)]
         if moment.message:
-            words.append((_shortened(moment.message), BAD))
-        if self._solved(row):
+            words.append((_short_words(moment.message), BAD))
+        if self._is_solved(row):
             words += [("", INK), ("SUCCESS", GOOD)]
         return tuple(words)
 
 
-def _replayed(recording: Recording, simulator: Embedded) -> list[_Moment]:
+def _replayed_views(recording: Recording, simulator: Embedded) -> list[_Moment]:
     """The moments of an episode. Raises UsageError if the replay differs from the recording."""
     scene = str(recording.info["scene"])
     kept = np.column_stack([
@@ -161,7 +161,7 @@ def _replayed(recording: Recording, simulator: Embedded) -> list[_Moment]:
         recording.actions["action"], recording.actions["action_object"], recording.actions["action_valid"], strict=True
     ):
         name = names[int(code)]
-        message = _repeated(simulator, name, str(object_id), valid=bool(valid))
+        message = _repeated_views(simulator, name, str(object_id), valid=bool(valid))
         kind = str(object_id).partition("|")[0]
         moments.append(_moment(simulator, f"{name} {kind}".strip(), message))
     replayed = [(*moment.stance.cell, moment.stance.yaw, moment.stance.horizon_deg) for moment in moments]
@@ -170,7 +170,7 @@ def _replayed(recording: Recording, simulator: Embedded) -> list[_Moment]:
     return moments
 
 
-def _repeated(simulator: Embedded, name: str, object_id: str, *, valid: bool) -> str:
+def _repeated_views(simulator: Embedded, name: str, object_id: str, *, valid: bool) -> str:
     if name == "done":
         return ""
     if name in MOVES:
@@ -209,7 +209,7 @@ def _tilt(horizon_deg: int) -> str:
     return f"{abs(horizon_deg)} degrees {'down' if horizon_deg > 0 else 'up'}"
 
 
-def _shortened(message: str) -> str:
+def _short_words(message: str) -> str:
     """The message with object types instead of the long ids."""
     words = [word.partition("|")[0] if word.count("|") >= 2 else word for word in message.split()]
     return " ".join(words)[:160]

@@ -137,7 +137,7 @@ class _Timeline:
         pose = f"{x:.2f} {z:.2f} {self._states['agent_yaw_deg'][row]} {self._states['camera_horizon_deg'][row]}"
         seen = [f"sees {', '.join(self._seen[row])}"] if self._seen[row] else []
         error = self._error(row)
-        return (str(row), pose, self._action(row), error, self._held(row), ", ".join([*self._changes[row], *seen]))
+        return (str(row), pose, self._action(row), error, self._in_hand(row), ", ".join([*self._changes[row], *seen]))
 
     def notes(self) -> list[str]:
         """The failed actions by their errors, what was never seen, and the longest time in which nothing happened."""
@@ -180,7 +180,7 @@ class _Timeline:
         self._errors[key] += 1
         return bool(error) and self._errors[key] == 1
 
-    def _held(self, row: int) -> str:
+    def _in_hand(self, row: int) -> str:
         held = [word for word in ("apple", "bread") if self._states[f"{word}_picked"][row]]
         return " ".join(held) or "-"
 

@@ -92,19 +92,19 @@ def brief(task: Task, settings: Settings) -> Brief:
             "whether the task counts as solved: true in the last row of a solved episode alone" if settled
             else "the task's success predicate"
         ),
-        "when": _when(task, lasting=settled),
+        "when": _moment_words(task, lasting=settled),
         "two_frames": " (robot 0's and robot 1's own axes are given below)" if task.arms == 2 else "",
     }
     fields = layout(task)
     return Brief(
-        task=_filled(text, facts),
-        policy_interface=_filled(_read("policy"), {**facts, "fields": _table(fields, "({size},)")}),
-        evaluator_interface=_filled(_read("evaluator"), {**facts, "fields": _table(fields, "(T+1, {size})")}),
+        task=_filled_text(text, facts),
+        policy_interface=_filled_text(_read("policy"), {**facts, "fields": _table(fields, "({size},)")}),
+        evaluator_interface=_filled_text(_read("evaluator"), {**facts, "fields": _table(fields, "(T+1, {size})")}),
         uncertainties=_uncertainties(settings.ranges),
     )
 
 
-def _when(task: Task, *, lasting: bool) -> str:
+def _moment_words(task: Task, *, lasting: bool) -> str:
     """When the predicate of a task counts as success."""
     if not lasting:
         return "at the first control step at which it holds"
@@ -122,7 +122,7 @@ def _read(name: str) -> str:
     return (files(__package__) / "texts" / f"{name}.md").read_text(encoding="utf-8")
 
 
-def _filled(text: str, facts: Mapping[str, object]) -> str:
+def _filled_text(text: str, facts: Mapping[str, object]) -> str:
     return Template(text).substitute(facts).strip() + "\n"
 
 

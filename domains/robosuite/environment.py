@@ -141,9 +141,9 @@ class Settling:
                 return False
             if self._flat and self._data.xmat[body][8] < UPRIGHT:
                 return False
-        return not self._bodies or not self._touched()
+        return not self._bodies or not self._touch_flags()
 
-    def _touched(self) -> bool:
+    def _touch_flags(self) -> bool:
         pairs = self._model.body_rootid[self._model.geom_bodyid[self._data.contact.geom]]
         return any(
             (one in self._roots and other in self._robots) or (other in self._roots and one in self._robots)

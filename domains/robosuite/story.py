@@ -104,7 +104,7 @@ class _Course:
             names, away = self._nearest[arm]
             phase = self.phases[row][arm]
             far = f", {names[row]} {100 * away[row]:.0f} cm" if phase in (AWAY, EMPTY) and names[row] else ""
-            cells += [phase + far, _listed(hand[row])]
+            cells += [phase + far, _list_words(hand[row])]
             fingers = self._fingers[arm]
             if fingers is not None:
                 cells.append(f"q {fingers[row, 0]:.3f}")
@@ -154,7 +154,7 @@ class _Course:
 
     def conditions(self) -> dict[str, JSON]:
         """Where the objects lay at the start, as the policy's observation shows with noise."""
-        return {f"{name} x y [m]": _listed(rows[0, :2]) for name, rows in self._places.items()}
+        return {f"{name} x y [m]": _list_words(rows[0, :2]) for name, rows in self._places.items()}
 
 
 def _lasting(phases: list[str]) -> list[str]:
@@ -167,5 +167,5 @@ def _lasting(phases: list[str]) -> list[str]:
     return kept
 
 
-def _listed(values: Any) -> str:
+def _list_words(values: Any) -> str:
     return " ".join(f"{value:.3f}" for value in values)

@@ -78,13 +78,13 @@ def first_compilation(folder: Path) -> Iterator[None]:
     if done.exists():
         yield
         return
-    with _locked(folder / "lock"):
+    with _lock_on(folder / "lock"):
         yield
         done.touch()
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_on(path: Path) -> Iterator[None]:
     import fcntl
 
     with path.open("w") as handle:

@@ -127,15 +127,15 @@ class Contents:
 
     def shut_away(self, item: int) -> bool:
         """Whether an object is in something closed."""
-        return bool((self.inside()[item] & self._closed()).any())
+        return bool((self.inside()[item] & self._is_closed()).any())
 
     def at_large(self) -> Flags:
         """(n,): which objects are neither carried nor in something closed."""
-        free = ~(self.inside() & self._closed()).any(axis=1)
+        free = ~(self.inside() & self._is_closed()).any(axis=1)
         free[[*self.carried()]] = False
         return np.asarray(free)
 
-    def _closed(self) -> Flags:
+    def _is_closed(self) -> Flags:
         closed: Flags = self._openable.copy()
         closed[[*self.open]] = False
         return closed

@@ -75,7 +75,7 @@ def blocked_by_panel(panels: Iterable[Corners], start: Cell, end: Cell, *, floor
 def doors_of(kitchen: Kitchen) -> dict[int, Door]:
     """The doors of a kitchen by the index of their object. Openable objects without a door (books) are left out."""
     return {
-        index: _drawer(thing) if thing.object_type in SLIDING else _hinged(thing, kitchen)
+        index: _drawer(thing) if thing.object_type in SLIDING else _hinge_boxes(thing, kitchen)
         for index, thing in enumerate(kitchen.things)
         if "openable" in thing.flags and thing.object_type in HINGED | SLIDING
     }
@@ -128,7 +128,7 @@ def _drawer(thing: Thing) -> Door:
     return Door(panels=(out,), room=out, agent_room=_around(out))
 
 
-def _hinged(thing: Thing, kitchen: Kitchen) -> Door:
+def _hinge_boxes(thing: Thing, kitchen: Kitchen) -> Door:
     front = _Front(thing)
     half = front.width / 2
     if thing.object_type == "Cabinet":
@@ -143,7 +143,7 @@ def _hinged(thing: Thing, kitchen: Kitchen) -> Door:
         panels = (_leaf(front, half, half), _leaf(front, -half, half))
     else:
         left, right = (_leaf(front, side * half, front.width) for side in (1, -1))
-        panels = (left if _taken(left, kitchen) <= _taken(right, kitchen) else right,)
+        panels = (left if _taken_places(left, kitchen) <= _taken_places(right, kitchen) else right,)
     room, agent_room = (front.box((-half, half), (-0.02, out)) for out in (HELD_ROOM_M, ROOM_M))
     return Door(panels=panels, room=room, agent_room=agent_room)
 
@@ -160,6 +160,6 @@ def _leaf(front: _Front, hinge: float, length: float) -> Corners:
     return front.box((min(hinge, inner), max(hinge, inner)), (0.0, length))
 
 
-def _taken(panel: Corners, kitchen: Kitchen) -> int:
+def _taken_places(panel: Corners, kitchen: Kitchen) -> int:
     """The number of cells that an open leaf makes unusable."""
     return sum(plane_gap(panel, x * GRID_M, z * GRID_M) < AGENT_RADIUS_M for x, z in kitchen.cells)

@@ -226,7 +226,7 @@ class World(Contents):
         x, z = self.stance.cell
         dx, dz = HEADINGS[(self.stance.yaw + quarters) % 4]
         target = (x + dx, z + dz)
-        stopped = self._blocked(target)
+        stopped = self._is_blocked(target)
         moved = replace(self.stance, cell=target)
         if not stopped and self.held is not None:
             stopped = self._held_hits(self.hand(self.stance), self.hand(moved), self.stance.yaw)
@@ -241,7 +241,7 @@ class World(Contents):
             return f"a held item: {name} will collide with something if agent rotates {way}", self.stance
         return "", replace(self.stance, yaw=(self.stance.yaw + quarters) % 4)
 
-    def _blocked(self, target: Cell) -> str:
+    def _is_blocked(self, target: Cell) -> str:
         """The name of the body that blocks a neighbouring cell; empty if none does."""
         if target not in self.kitchen.cells:
             return self._nearest_name(target)

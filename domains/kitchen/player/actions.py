@@ -79,11 +79,11 @@ def _place(world: World, k: int, agent: Floats, *, held: bool) -> Metadata:
         "axisAlignedBoundingBox": {
             "cornerPoints": (centre + _CORNERS * size).tolist(), "center": xyz(centre), "size": xyz(size),
         },
-        "objectOrientedBoundingBox": {"cornerPoints": _turned(centre, extent, yaw)} if boxed else None,
+        "objectOrientedBoundingBox": {"cornerPoints": _after_turn(centre, extent, yaw)} if boxed else None,
     }
 
 
-def _turned(centre: Floats, extent: Floats, yaw_deg: float) -> list[list[float]]:
+def _after_turn(centre: Floats, extent: Floats, yaw_deg: float) -> list[list[float]]:
     """The corners of an oriented box: the four of the bottom, then the four of the top."""
     c, s = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
     turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])

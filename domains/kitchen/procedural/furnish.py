@@ -46,8 +46,8 @@ class Builder:
         across, up, along = size if yaw % 2 == 0 else (size[2], size[1], size[0])
         thing = Thing(
             object_id=name, name=f"{kind}_{self.rng.getrandbits(32):08x}", object_type=kind, position=(x, y, z),
-            yaw_deg=90.0 * yaw, centre=_rounded(centre), size=_rounded(size),
-            extent=_rounded(extent or (across, up, along)), flags=CATALOGUE[kind].flags, parents=parents,
+            yaw_deg=90.0 * yaw, centre=_in_centimetres(centre), size=_in_centimetres(size),
+            extent=_in_centimetres(extent or (across, up, along)), flags=CATALOGUE[kind].flags, parents=parents,
             shelves=shelves,
         )
         self.things.append(thing)
@@ -113,7 +113,7 @@ class Builder:
         return frozenset(found)
 
 
-def _rounded(values: Point) -> Point:
+def _in_centimetres(values: Point) -> Point:
     x, y, z = (round(value, 4) for value in values)
     return x, y, z
 

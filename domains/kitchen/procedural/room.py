@@ -168,7 +168,7 @@ def draw_room(rng: Random) -> Room:
     room = Room(walls)
     for wall, begin, end in _rows(walls, shape, rng):
         room.units += [Unit("empty", wall, begin, end - begin)]
-    room.units, room.counters = _furnished(room.units, rng)
+    room.units, room.counters = _with_furniture(room.units, rng)
     return room
 
 
@@ -191,7 +191,7 @@ def _rows(walls: Sequence[Wall], shape: str, rng: Random) -> list[tuple[Wall, fl
     return rows
 
 
-def _furnished(rows: Sequence[Unit], rng: Random) -> tuple[list[Unit], list[tuple[Wall, float, float]]]:
+def _with_furniture(rows: Sequence[Unit], rng: Random) -> tuple[list[Unit], list[tuple[Wall, float, float]]]:
     """Fridge at an end of a row, stove and sink away from corners, drawers and cabinets in between."""
     units: list[Unit] = []
     stretches = [(row.wall, row.begin, round(row.begin + row.width, 2)) for row in rows]
@@ -206,11 +206,11 @@ def _furnished(rows: Sequence[Unit], rng: Random) -> tuple[list[Unit], list[tupl
     longest = sorted(stretches, key=lambda each: each[1] - each[2])
     for number, (wall, begin, end) in enumerate(longest):
         mine = required if len(longest) == 1 else required[number : number + 1] if number < 2 else []
-        units += _filled(wall, begin, end, mine, rng)
+        units += _with_contents(wall, begin, end, mine, rng)
     return units, stretches
 
 
-def _filled(wall: Wall, begin: float, end: float, required: Sequence[str], rng: Random) -> list[Unit]:
+def _with_contents(wall: Wall, begin: float, end: float, required: Sequence[str], rng: Random) -> list[Unit]:
     """Units in a row from `begin` to `end`; the required ones are at drawn places, clear of the ends."""
     widths = {"sink": rng.uniform(0.75, 0.95), "stove": rng.uniform(0.62, 0.76)}
     slack = end - begin - sum(widths[unit] for unit in required)

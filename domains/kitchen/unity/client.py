@@ -58,7 +58,7 @@ class Client:
         # __init__ starts the player, but the watchdog needs the object before that.
         self._controller: Any = Controller.__new__(Controller)
         self._controller.server = None
-        with self._watched(deadlines.start_s, "starting"), warnings.catch_warnings():
+        with self._within_deadline(deadlines.start_s, "starting"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._controller.__init__(
                 local_executable_path=shlex.quote(str(program)), x_display=os.environ.get("DISPLAY") or NO_DISPLAY,
@@ -83,7 +83,7 @@ class Client:
 
     def reset(self, scene: str) -> Metadata:
         """Load a scene. Raises RolloutError."""
-        with self._watched(self._deadlines.reset_s, f"loading {scene}"), warnings.catch_warnings():
+        with self._within_deadline(self._deadlines.reset_s, f"loading {scene}"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._controller.reset(scene)
         return self.metadata
@@ -91,7 +91,7 @@ class Client:
     def step(self, action: str, **arguments: object) -> Metadata:
         """Do one action, without an image; whether it worked is in the metadata. Raises RolloutError."""
         before = self._controller.last_event
-        with self._watched(self._deadlines.step_s, action):
+        with self._within_deadline(self._deadlines.step_s, action):
             try:
                 self._controller.step(action=action, renderImage=False, **arguments)
             except ValueError:      # the client rejects the event as misuse; with malformed data there is no event
@@ -121,7 +121,7 @@ class Client:
         return getattr(self._controller.server, "unity_proc", None)
 
     @contextmanager
-    def _watched(self, limit_s: float, what: str) -> Iterator[None]:
+    def _within_deadline(self, limit_s: float, what: str) -> Iterator[None]:
         """Any error within this context ends the player and raises RolloutError."""
         try:
             with _timer(limit_s, self._process):

@@ -17,7 +17,7 @@ TOWER = np.array(tower(4, (0.055, 0.25))).reshape(-1)
 def test_one_goal_is_judged_as_many_are(kind: str, offset: list[float]) -> None:
     achieved = TOWER + np.array(offset)
     batch = np.stack([TOWER, achieved, achieved])
-    many, reached = goals.reward_of(kind, batch, np.stack([TOWER] * 3)), goals.reached(batch, TOWER)
+    many, reached = goals.reward_of(kind, batch, np.stack([TOWER] * 3)), goals.is_reached(batch, TOWER)
     assert many.shape == reached.shape == (3,)
     assert goals.judge(kind, achieved.tolist(), TOWER.tolist()) == (many[1], reached[1])
     assert goals.judge(kind, TOWER.tolist(), TOWER.tolist()) == (many[0], True)

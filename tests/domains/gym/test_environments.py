@@ -13,7 +13,7 @@ from memento.core.ports import InvalidAction, RollTask
 from memento.core.provenance import GIVEN
 from memento.core.values import Program
 from memento.domains import import_string, load
-from memento.domains.gym.documentation import clean, elements, fitted, tables
+from memento.domains.gym.documentation import clean, elements, tables, text_within
 from memento.domains.gym.options import settings
 from memento.runtime.rollouts.episode_notes import observed_fields
 from memento.runtime.rollouts.generic_story import generic_story
@@ -277,14 +277,14 @@ def test_the_sections_share_the_room_and_reward_and_end_come_first() -> None:
     table = f"| Num | Observation | Min | Max |\n|---|---|---|---|\n{rows}"
     text = clean(f"## Description\n{'A task. ' * 40}\n## Observation Space\n{table}\n## Rewards\n{'+1. ' * 300}\n"
                  "## Episode End\nIt ends at last.\n")
-    assert fitted(text, most=50_000).count("+1.") == 300
-    short = fitted(text, most=3_000)
+    assert text_within(text, most=50_000).count("+1.") == 300
+    short = text_within(text, most=3_000)
     assert len(short) <= 3_000 and "It ends at last." in short and short.count("+1.") == 300
     assert 'The section "Observation Space" is shortened here' in short
-    moved = fitted(text, most=3_000, shown=tables(text))
+    moved = text_within(text, most=3_000, shown=tables(text))
     assert "number 3" not in moved and "shortened" not in moved and "(The table is in the interface.)" in moved
     for most in range(0, 3_000, 37):
-        assert len(fitted(text, most=most)) <= most
+        assert len(text_within(text, most=most)) <= most
 
 
 def test_the_description_of_an_older_run_still_makes_a_brief() -> None:
@@ -298,7 +298,7 @@ def test_the_description_of_an_older_run_still_makes_a_brief() -> None:
 def test_equal_rows_and_columns_are_folded() -> None:
     text = clean("| Num | Observation | Unit | Kind |\n|---|---|---|---|\n"
                  "| 0 | a | m | x |\n| 1 | b | s | x |\n| 2 | b | s | x |\n| 3 | b | s | x |\n| no | c | s | x |\n")
-    assert fitted(text) == ("| Num | Observation | Unit |\n| --- | --- | --- |\n| 0 | a | m |\n| 1-3 | b | s |\n"
+    assert text_within(text) == ("| Num | Observation | Unit |\n| --- | --- | --- |\n| 0 | a | m |\n| 1-3 | b | s |\n"
                             "| no | c | s |\n(In every row: Kind: x.)")
     assert [row[1] for row in elements(text, "Observation", {"all": 4})["all"].rows] == ["a", "b", "b", "b"]
     assert elements(text, "Observation", {"all": 3}) == {} == elements(text, "Action", {"all": 4})

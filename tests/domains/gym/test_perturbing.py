@@ -105,6 +105,6 @@ def test_the_factors_reach_box2ds_world() -> None:
     assert not np.allclose(nominal[-1], heavy[-1]) and np.array_equal(heavy, again)
     way = changing(plain.env, "BipedalWalker-v3")
     weak = Draw(mass=1.0, friction=1.0, damping=1.0, strength=0.5, delay=0)
-    assert np.allclose(way.scaled(np.ones(4, np.float32), weak), 0.5) and way.scaled(3, weak) == 3
+    assert np.allclose(way.scaled_action(np.ones(4, np.float32), weak), 0.5) and way.scaled_action(3, weak) == 3
     for each in (plain, simulator, other):
         each.close()
