@@ -137,13 +137,13 @@ def test_no_two_generators_of_a_look_are_equal(seed: int) -> None:
     leaves = leaves_of(simulator.env.observation_space, root="observation")
     player = Player(simulator, leaves, ActionReader(action), 1, lambda: None)
     drawn: list[Any] = []
-    draw = player._reader.drawn
+    draw = player._reader.random_vector
 
     def draw_once(rng: np.random.Generator, mask: Any) -> Any:
         drawn.append(rng.bit_generator.state["state"]["state"])
         return draw(rng, mask)
 
-    player._reader.drawn = draw_once    # type: ignore[method-assign]
+    player._reader.random_vector = draw_once    # type: ignore[method-assign]
     player.play(seed, limit_s=9.0, see=lambda observation, info: None)
     physics = np.random.default_rng([STREAM, seed]).bit_generator.state["state"]["state"]
     assert len({*first, *drawn, physics}) == 3
