@@ -6,8 +6,6 @@ missing, and from `memento evaluate` if every episode failed. A command's module
 
     audit               `memento audit`: how often programs please an evaluator without doing the task
     audit_text          the result of an audit as text or JSON, its worst programs as files
-    baseline            `memento baseline`: trains a learned baseline and measures it as a search is measured
-    baseline_text       what `memento baseline`, `memento show` and `memento resume` print of a baseline's run
     bench               `memento bench`: the project's own benchmarks, which need a source checkout
     browser             `memento watch --browser`: the terminal UI in a browser, served on this machine
     command             the classes of commands and groups, and the choices that help and completion list

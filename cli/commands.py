@@ -12,7 +12,6 @@ import typer
 
 from . import (
     audit,
-    baseline,
     bench,
     compare,
     completion,
@@ -96,4 +95,3 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
 for command, example in COMMANDS:
     commands.command(cls=Command, epilog=f"Example: {example}")(command)
 commands.add_typer(kitchen.kitchen, name="kitchen", epilog=f"Example: {kitchen.EXAMPLE}")
-commands.add_typer(baseline.baseline, name="baseline", epilog=f"Example: {baseline.EXAMPLE}")

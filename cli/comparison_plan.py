@@ -14,8 +14,8 @@ from ..core.seeds import new_salt
 from ..core.values import JSON
 from ..evidence.experiment import Experiment, load_experiment
 from ..evidence.folder import ComparisonFolder
-from ..evidence.learned import check_learned
 from ..evidence.plan import check, merge, with_flags
+from ..evidence.trainings import is_training, training_named
 from ..models.spec import key_of, parse_specs
 from ..settings import Settings
 from ..settings.sources import provenance_of_file
@@ -82,7 +82,8 @@ def plan(
     folder, experiment = _new(given, changes, runs_dir, name) if old is None else (old, _extension(old, changes))
     provenance = _provenance(folder, given, trusted=trusted)
     settings = check(experiment, provenance)
-    check_learned(experiment, provenance)
+    for method in {arm.method for arm in experiment.arms if is_training(arm.method)}:
+        training_named(method).check(experiment, provenance)
     if old is None or changes.any:
         require_shelves(settings.values())
     if keys:

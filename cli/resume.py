@@ -123,14 +123,10 @@ def continue_run(
 
 def _is_a_baseline(runs_dir: Path, run: str, steps: int | None, *, as_json: bool, trust: bool) -> bool:
     """Continue the run if it is a learned baseline's; returns whether it was."""
-    from ..baselines.log import find_baseline
-    from ..baselines.run import plan_again
-    from ..runtime.clock import SystemClock
-    from .baseline import continue_baseline
+    from ..evidence.trainings import find_training
 
-    folder = find_baseline(runs_dir, run)
-    if folder is not None:
-        if steps is not None:
-            plan_again(folder, steps)
-        continue_baseline(folder, SystemClock(), as_json=as_json, trust=trust)
-    return folder is not None
+    found = find_training(runs_dir, run)
+    if found is not None:
+        training, folder = found
+        training.resume(folder, steps=steps, as_json=as_json, trust=trust)
+    return found is not None

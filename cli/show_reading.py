@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..baselines.log import find_baseline, list_baselines, read_record
 from ..core.errors import StoreError, UsageError
 from ..core.events import RunResumed, RunStarted
 from ..core.methods import CALIBRATE
@@ -16,6 +15,7 @@ from ..core.text import number, one_line, text_table, version_words
 from ..core.values import JSON, Program
 from ..domains import is_ours
 from ..domains import load as load_domain
+from ..evidence.trainings import Training, find_training, list_trainings
 from ..memory.lock import is_locked
 from ..memory.lookup import Record, last_elite, list_policies, look_up, parents_of
 from ..memory.run_status import state_of
@@ -24,7 +24,6 @@ from ..memory.store import RunStore
 from ..memory.tail import read_card, read_outline, read_view
 from ..settings import Settings, settings_in
 from ..tui.words import domain_words, ended_words
-from .baseline_text import describe_baseline, in_short
 from .output import print_text, say
 from .show_candidate import describe_record
 from .show_run import describe_run
@@ -79,12 +78,13 @@ def show_run(
         return
     if parts and candidate is None:
         raise UsageError(f"--{parts[0]} needs a candidate: name one, as in memento show {run} g1/macro/0 --{parts[0]}")
-    trained = find_baseline(runs_dir, run)
-    if trained is not None:
+    found = find_training(runs_dir, run)
+    if found is not None:
+        training, trained = found
         if settings or candidate is not None:
             raise UsageError(f"{run} is a learned baseline: it has no candidates and no file of settings to show")
         where = _resumable(trained, runs_dir)
-        print_text(describe_baseline(read_record(trained), where=where, live=is_locked(trained)))
+        print_text(training.describe(trained, where=where, live=is_locked(trained)))
         return
     folder = find_run(runs_dir, run)
     if settings:
@@ -123,20 +123,20 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _list(runs_dir: Path) -> None:
-    folders, trained = list_runs(runs_dir), list_baselines(runs_dir)
+    folders, trained = list_runs(runs_dir), list_trainings(runs_dir)
     if not folders and not trained:
         say(f"there are no runs in {runs_dir}; start one with: memento run hanoi")
         return
-    width = max(len(folder.name) for folder in (*folders, *trained))
+    width = max(len(folder.name) for folder in (*folders, *(each for _, each in trained)))
     for folder in folders:
         print_text(f"{folder.name:<{width}}  {_in_short(folder, runs_dir)}")
-    for folder in trained:
-        print_text(f"{folder.name:<{width}}  {_baseline_in_short(folder)}")
+    for training, folder in trained:
+        print_text(f"{folder.name:<{width}}  {_training_in_short(training, folder)}")
 
 
-def _baseline_in_short(folder: Path) -> str:
+def _training_in_short(training: Training, folder: Path) -> str:
     try:
-        return in_short(read_record(folder), live=is_locked(folder))
+        return training.in_short(folder, live=is_locked(folder))
     except (StoreError, OSError) as error:
         return one_line(f"cannot be read: {error}", 1000)
 

@@ -23,17 +23,17 @@ def request(run: str, kind: str, *, runs_dir: Path) -> Path:
 
     Raises UsageError for a run that is not live, and for a learned baseline that is asked for more than to stop.
     """
-    from ..baselines.log import find_baseline
-    from ..baselines.run import ask_to_stop
+    from ..evidence.trainings import find_training
     from ..memory.runs import find_run
     from ..memory.store import ask
 
-    trained = find_baseline(runs_dir, run)
+    trained = find_training(runs_dir, run)
     if trained is not None:
         if kind != "stop":
             raise UsageError(f"{run} is a learned baseline, which cannot {kind}: stop it, and resume it later")
-        ask_to_stop(trained)
-        return trained
+        training, folder = trained
+        training.ask_to_stop(folder)
+        return folder
     folder = find_run(runs_dir, run)
     ask(folder, kind)
     return folder

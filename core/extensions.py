@@ -16,7 +16,10 @@ COMMANDS: Final = "memento.commands"    # a typer.Typer: commands of the command
 SINKS: Final = "memento.sinks"          # a core.ports.ExportTarget: what `memento export --to` takes
 DOMAINS: Final = "memento.domains"      # a core.ports.Domain, whose import string needs no question of trust
 POOLS: Final = "memento.pools"          # a core.ports.ClusterService: what `--cluster` connects to
-_WORDS: Final = {POOLS: "kind of cluster", COMMANDS: "command", DOMAINS: "domain", SINKS: "target of exports"}
+TRAININGS: Final = "memento.trainings"  # an evidence.trainings.Training: an arm that is no search
+_WORDS: Final = {
+    COMMANDS: "command", DOMAINS: "domain", POOLS: "kind of cluster", SINKS: "target of exports", TRAININGS: "training",
+}
 _MOST: Final = 300      # characters of a reason
 
 

@@ -11,7 +11,6 @@
     figures              the figures of a report: the charts of a group of runs, each with its title and its legend
     findings             the findings of a report: spreads, tests, correlations, rates and costs
     folder               the folder of a comparison: its plan, its runs, its measures and its journal
-    learned              learned baselines as arms of a comparison
     learned_tables       learned baselines in a report: what was trained exactly, what it cost, what it does
     loading              loads the evidence of a report: single runs, or a comparison with its measures
     opening              the first screen of a report: the answer in one sentence, its number, and one figure
@@ -30,5 +29,6 @@
     summary              the results of a comparison so far, one row per task, model and arm
     svg                  charts as SVG text
     tables               the tables of a report, as text in rows and columns
+    trainings            agents that learn without a language model, which extensions bring as arms
     validity             how far a fitness can be trusted: its rank correlation with success, and the mislead gap
 """

@@ -1,21 +1,26 @@
-"""A learned baseline as a row of a report, from its log."""
+"""A learned baseline as a row of a report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from ..baselines.log import (
-    DONE,
-    PAPER_STEPS,
-    SEARCH_STEPS,
-    EvaluationPoint,
-    pace_of,
-    read_record,
-    recorded_settings,
-    result_of,
-)
-from ..baselines.settings import METHOD
 from ..core.values import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationPoint:
+    """What the agent does after `steps` of its training: means over `episodes`, the same ones at every point.
+
+    It does not explore. The task is that of the training. `success` is None if the task has no predicate. `wall_s` and
+    `cpu_s` are what the evaluation took; the times of the training do not hold them.
+    """
+
+    steps: int
+    episodes: int
+    mean_return: float
+    success: float | None
+    reached: float
+    wall_s: float
+    cpu_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +29,8 @@ class BaselineRow:
 
     `reached` is hindsight's success, `fitness` the reference evaluator's; None: not measured, or the task has none.
     `environments` were trained in at once; `cpu_hours_of` holds what more steps would take, as (steps, hours).
-    `evaluations` are those during the training, `settings` and `versions` those of the log; `status` is one of
-    `baselines.log`.
+    `evaluations` are those during the training, `settings` and `versions` those of the log; `status` is "done",
+    or what the training still lacks.
     """
 
     name: str
@@ -45,25 +50,7 @@ class BaselineRow:
     environments: int = 1
     cpu_hours_of: tuple[tuple[int, float], ...] = ()
     planned_steps: int = 0
-    status: str = DONE
+    status: str = "done"
     settings: Mapping[str, JSON] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     evaluations: tuple[EvaluationPoint, ...] = ()
-
-
-def read_row(folder: Path) -> BaselineRow:
-    """What a report says of a learned baseline. Raises StoreError."""
-    record = read_record(folder)
-    found, pace = result_of(record), pace_of(record.progress)
-    settings = recorded_settings(record)
-    return BaselineRow(
-        name=record.name, task=settings.task, method=METHOD, reward=settings.reward, seed=settings.seed,
-        done=record.result is not None, steps=found["steps"], cpu_hours=found["cpu_hours"], usd=found["cost_usd"],
-        success=found["success_rate"], reached=found["goal_reached_rate"], mean_return=found["return_mean"],
-        fitness=found["fitness"], episodes=len(found["per_episode"]), environments=settings.environments,
-        cpu_hours_of=tuple(
-            (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
-        ) if pace is not None else (),
-        planned_steps=settings.steps, status=found["status"], settings=dict(record.settings),
-        versions=dict(record.versions), evaluations=record.evaluations,
-    )

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..baselines.log import is_baseline, read_record
 from ..core.errors import MementoError, StoreError
 from ..core.events import EpisodeEnded, RunResumed, RunStarted, RunStopped, StageEntered
 from ..core.ports import Clock
@@ -28,9 +27,9 @@ from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
 from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
-from .learned import measured_of, training_arguments
 from .plan import list_jobs, measure_arguments, measure_seed, measured_seeds, resume_arguments, run_arguments
 from .scheduling import OVER, Phase, Progress, WorkUnit, choose, give_up, key_of, units_of
+from .trainings import training_named, training_of
 
 POLL_S = 1.0
 ALL_FAULTED = 1     # the exit code of memento evaluate where the policy failed in every episode: a result
@@ -176,15 +175,17 @@ class Comparing:
         """Train a learned baseline, which measures itself, and keep its measure."""
         folder = self._folder.run_of(unit.job)
         await _until_unlocked(folder)
-        if folder.exists() and not is_baseline(folder):
+        if folder.exists() and training_of(folder) is None:
             shutil.rmtree(folder)  # killed before its first line
-        arguments = training_arguments(self._experiment, unit.job, runs=self._folder.runs)
+        arguments = training_named(unit.job.arm.method).arguments(
+            self._experiment, unit.job, runs=self._folder.runs
+        )
         if folder.exists():
             arguments = ["resume", str(folder), "--json", *(["--trust"] if self._effort.trust else [])]
         code, _ = await self._process(unit, arguments)
         if code != 0:
             return Phase.FAILED, self._error_of(unit, code)
-        measured = measured_of(self._experiment, unit.job, read_record(folder))
+        measured = training_named(unit.job.arm.method).measured(self._experiment, unit.job, folder)
         if measured is None:
             return Phase.STOPPED, ""
         self._folder.append_measured(measured)
@@ -193,10 +194,10 @@ class Comparing:
     def _is_trained(self, unit: WorkUnit) -> bool:
         """Whether a training is done and its measure kept."""
         folder = self._folder.run_of(unit.job)
-        if not is_baseline(folder):
+        if training_of(folder) is None:
             return False
         with suppress(StoreError):  # one that cannot be read fails when it is started
-            measured = measured_of(self._experiment, unit.job, read_record(folder))
+            measured = training_named(unit.job.arm.method).measured(self._experiment, unit.job, folder)
             return measured is not None and (measured.job, measured.measure) in self._folder.measures()
         return False
 

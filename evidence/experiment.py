@@ -8,11 +8,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..baselines.settings import METHOD
 from ..core.errors import UsageError, no_such
 from ..core.methods import CALIBRATE
 from ..core.values import JSON
 from ..domains import DOMAINS, PREFIXES
+from .trainings import is_training
 
 SHARED = "shared"  # an arm's evaluator: that of its seed's leader
 AS_SEARCHED = "as searched"
@@ -177,7 +177,7 @@ def compares_models(experiment: Experiment) -> bool:
 
 def is_learned(arm: Arm) -> bool:
     """Whether the arm is a learned baseline, which `memento baseline` trains, and no search."""
-    return arm.method == METHOD
+    return is_training(arm.method)
 
 
 def parts_of(whole: str) -> tuple[Experiment, ...]:
@@ -220,7 +220,8 @@ def check_experiment(experiment: Experiment, where: str) -> None:
     if not experiment.arms:
         raise UsageError(f"{where} names no method: give methods = [\"memento\", \"random\"], or --method twice")
     if all(is_learned(arm) for arm in experiment.arms):
-        raise UsageError(f"{where} compares no search: add a method, or train with memento baseline {METHOD}")
+        method = experiment.arms[0].method
+        raise UsageError(f"{where} compares no search: add a method, or train with memento baseline {method}")
     if any(arm.method == CALIBRATE for arm in experiment.arms):
         raise UsageError(f"{where} compares {CALIBRATE}, which is no search: use memento cell {CALIBRATE}")
     named: Sequence[tuple[str, Sequence[object]]] = (

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..baselines.log import is_baseline
 from ..core.errors import StoreError
 from ..core.programs.program_text import digest
 from ..core.text import one_line
@@ -13,11 +12,12 @@ from ..memory.audits import read_audit
 from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
-from .baseline_rows import BaselineRow, read_row
+from .baseline_rows import BaselineRow
 from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
 from .plan import list_jobs
 from .records import RunRecord, read_record
+from .trainings import training_of
 
 OWN_FINAL = "the run's own"  # measure: the final measure of a run itself, on held-out seeds
 
@@ -129,8 +129,9 @@ def load_comparison(folder: ComparisonFolder) -> Evidence:
     records, missing, baselines = [], {}, []
     for job in list_jobs(experiment):
         path = folder.run_of(job)
-        if is_learned(job.arm) and is_baseline(path):
-            baselines.append(replace(read_row(path), method=job.arm.name))
+        training = training_of(path) if is_learned(job.arm) else None
+        if training is not None:
+            baselines.append(replace(training.row(path), method=job.arm.name))
             continue
         if not is_run(path):
             missing[job.name] = last.get(job.name, "not begun")

@@ -7,4 +7,5 @@ Deleting one means deleting its folder, its entry points and its extra.
 - `exports/`: the targets of `memento export --to`: Parquet, Weights & Biases, MLflow, OpenTelemetry
 - `mcp/`: `memento mcp`: a server of the Model Context Protocol, for coding agents
 - `ray/`: rollouts on the nodes of a Ray cluster, for `--cluster`
+- `rl/`: `memento baseline`: SAC with hindsight, trained and measured beside searches
 """

@@ -11,18 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...baselines.log import find_baseline
 from ...core.errors import MementoError, UsageError
 from ...core.extras import require
 from ...core.text import plural
 from ...core.version import __version__
 from ...evidence.archive import SUFFIX, read_archive
 from ...evidence.archive_join import join
-from ...evidence.baseline_rows import read_row
 from ...evidence.folder import ComparisonFolder
 from ...evidence.loading import Evidence, load_comparison, load_runs
 from ...evidence.page import PageOrigin, Picture, render, shown_runs
 from ...evidence.records import RunRecord
+from ...evidence.trainings import find_training
 from ...memory.runs import find_run
 from ...runtime.pictures import Captioned
 from .. import rendering
@@ -50,12 +49,12 @@ def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | Non
     """The evidence, with its pictures if it is an archive. Raises UsageError for names that cannot be combined."""
     if any(name.endswith(SUFFIX) for name in given):
         return _of_archives(given)
-    trained = [folder for name in given if (folder := find_baseline(runs_dir, name)) is not None]
+    trained = [found for name in given if (found := find_training(runs_dir, name)) is not None]
     if trained:
-        others = [name for name in given if find_baseline(runs_dir, name) is None]
+        others = [name for name in given if find_training(runs_dir, name) is None]
         alone = Evidence(title="Learned baselines", records=()), Pictures()
         evidence, pictures = load(others, runs_dir) if others else alone
-        rows = map(read_row, dict.fromkeys(trained))
+        rows = (training.row(folder) for training, folder in dict.fromkeys(trained))
         return replace(evidence, baselines=(*evidence.baselines, *rows)), pictures
     comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
     if not comparisons:

@@ -16,9 +16,6 @@ from memento.app import replay_settings, resume
 from memento.app.budgets import models_of
 from memento.app.recorded_runs import export_tape
 from memento.app.rendering import of_run
-from memento.baselines.log import BaselineLog
-from memento.baselines.run import begin, work
-from memento.baselines.settings import BaselineArguments, build
 from memento.cli import exit_code
 from memento.cli.comparison_plan import Changes, plan
 from memento.cli.new_run import RunArguments, _built
@@ -27,6 +24,9 @@ from memento.core.events import RunStarted, StageEntered
 from memento.core.values import JSON
 from memento.evidence.experiment import build_experiment
 from memento.evidence.folder import PLAN, ComparisonFolder
+from memento.extensions.rl.log import BaselineLog
+from memento.extensions.rl.run import begin, work
+from memento.extensions.rl.settings import BaselineArguments, build
 from memento.memory.origin import SIGNATURE, sign
 from memento.memory.runs import DATABASE
 from memento.memory.store import RunStore
@@ -347,7 +347,7 @@ def test_ones_own_comparison_needs_no_trust(place: Path) -> None:
 
 @pytest.mark.parametrize("attack", ["domain", "gym id", "interpreter", "training", "not signed"])
 def test_a_changed_baseline_is_not_continued(attack: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memento.baselines.run.require", lambda *_: None)       # as where the extra is installed
+    monkeypatch.setattr("memento.extensions.rl.run.require", lambda *_: None)       # as where the extra is installed
     given = build(BaselineArguments(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
     folder = begin(given, place, "trained", SystemClock())
     values = json.loads((folder / "baseline.jsonl").read_text().splitlines()[0])

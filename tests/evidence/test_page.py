@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.baselines.settings import BaselineArguments, build
 from memento.core.events import (
     EliteChanged,
     VoteCast,
@@ -23,7 +22,6 @@ from memento.evidence.descent import lines_of_diff
 from memento.evidence.experiment import is_learned, load_experiment
 from memento.evidence.export import write_csv
 from memento.evidence.findings import find
-from memento.evidence.learned import given_of
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import PageOrigin, Picture, render
 from memento.evidence.page_tables import paper_generalisation, paper_tables
@@ -33,6 +31,8 @@ from memento.evidence.published_setting import FREE, PAPER, SHARED_FILES, TASKS,
 from memento.evidence.published_tables import yardstick_tables
 from memento.evidence.sentences import sentences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
+from memento.extensions.rl.arm import given_of
+from memento.extensions.rl.settings import BaselineArguments, build
 from memento.settings import Settings
 
 from .logs import HOSTILE, comparison, hostile_log, log, record

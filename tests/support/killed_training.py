@@ -8,10 +8,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from memento.baselines.checkpoints import PREFIX
-from memento.baselines.log import BaselineLog
-from memento.baselines.settings import BaselineArguments, BaselineSettings, build
-from memento.baselines.training import train
+from memento.extensions.rl.checkpoints import PREFIX
+from memento.extensions.rl.log import BaselineLog
+from memento.extensions.rl.settings import BaselineArguments, BaselineSettings, build
+from memento.extensions.rl.training import train
 
 IMPORTED = "memento.tests.support.killed_training"      # this module for a new process, whatever the checkout's name is
 OPTIONS = (

@@ -14,11 +14,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..core.ports import Environment, InvalidAction
-from ..core.recording import Recording
-from ..core.returns import RETURN
-from ..core.values import JSON
-from ..domains import load
+from ...core.ports import Environment, InvalidAction
+from ...core.recording import Recording
+from ...core.returns import RETURN
+from ...core.values import JSON
+from ...domains import load
 from .settings import TOWERS, BaselineSettings
 
 KEYS: Final = ("observation", "achieved_goal", "desired_goal")
@@ -72,9 +72,9 @@ def training_environment(domain: str, options: Mapping[str, JSON], reward: str) 
 def _environment(domain: str, options: Mapping[str, JSON], reward: str) -> Any:
     if domain in _TOWER_IDS:
         return gymnasium.make(_TOWER_IDS[domain], reward=reward, **cast("dict[str, Any]", dict(options)))
-    from ..domains.gym.loading import make
-    from ..domains.gym.names import parse_id
-    from ..domains.gym.options import settings
+    from ...domains.gym.loading import make
+    from ...domains.gym.names import parse_id
+    from ...domains.gym.options import settings
 
     known = settings(options).description
     return make(parse_id(known.id), {**known.kwargs, "max_episode_steps": known.horizon})
@@ -128,7 +128,7 @@ class GymTask:
     """A goal environment of Gymnasium, by the domain's environment, which decides success."""
 
     def __init__(self, settings: BaselineSettings) -> None:
-        from ..domains.gym.options import settings as typed
+        from ...domains.gym.options import settings as typed
 
         self.environment: Environment = load(settings.domain, settings.provenance).environment(settings.options)
         self._places: dict[str, slice] = {}

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from memento import app
-from memento.baselines.run import measure
-from memento.baselines.settings import BaselineArguments, build
+from memento.extensions.rl.run import measure
+from memento.extensions.rl.settings import BaselineArguments, build
 from memento.settings.evaluate import build_evaluate_settings
 
 SALT = "0123456789abcdef0123456789abcdef"

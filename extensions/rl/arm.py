@@ -1,4 +1,4 @@
-"""Learned baselines as arms of a comparison: `memento baseline` trains and measures them on the same unseen episodes.
+"""A training as an arm of a comparison: `memento baseline` trains and measures them on the same unseen episodes.
 
 The arm's `set` names the flags of the training (steps, reward, environments, …) and its hyperparameters (sac.KEY,
 train.KEY). It has neither a first program nor an evaluator, and is no leader.
@@ -7,19 +7,19 @@ train.KEY). It has neither a first program nor an evaluator, and is no leader.
 from pathlib import Path
 from typing import Any, Final
 
-from ..baselines.log import (
+from ...core.errors import UsageError, no_such
+from ...core.extras import require
+from ...core.provenance import GIVEN, UNKNOWN, Provenance
+from ...core.values import JSON
+from ...domains import load as load_domain
+from ...evidence.experiment import Experiment, Measure, is_learned
+from ...evidence.folder import Measured
+from ...evidence.plan import Job, list_jobs, measure_seed, measured_options, salt_of, text_of
+from ...settings import OPTIONS
+from .log import (
     BaselineRecord,
 )
-from ..baselines.settings import HYPER, METHOD, TRAINING, BaselineArguments, build
-from ..core.errors import UsageError, no_such
-from ..core.extras import require
-from ..core.provenance import GIVEN, UNKNOWN, Provenance
-from ..core.values import JSON
-from ..domains import load as load_domain
-from ..settings import OPTIONS
-from .experiment import Experiment, Measure, is_learned
-from .folder import Measured
-from .plan import Job, list_jobs, measure_seed, measured_options, salt_of, text_of
+from .settings import HYPER, METHOD, TRAINING, BaselineArguments, build
 
 NUMBERS: Final = ("steps", "environments", "processes", "checkpoint", "evaluate_every")
 FLAGS: Final = (*NUMBERS, "reward")

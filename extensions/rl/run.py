@@ -13,21 +13,21 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.errors import StoreError, UsageError, os_problem
-from ..core.extras import require
-from ..core.order_ids import episode_id
-from ..core.ports import Clock, has_success
-from ..core.provenance import Provenance
-from ..core.recording_file import save_recording, trajectory_key, trajectory_path
-from ..core.seeds import salted_seed
-from ..core.values import Episode
-from ..core.version import __version__
-from ..domains import import_string, load, require_installed
-from ..memory.lock import WriterLock, is_locked
-from ..memory.origin import is_written_here, sign
-from ..memory.runs import TRAJECTORIES, new_run
-from ..runtime.rollouts.pool import ProcessPool
-from ..settings.effects import effects_of_domain
+from ...core.errors import StoreError, UsageError, os_problem
+from ...core.extras import require
+from ...core.order_ids import episode_id
+from ...core.ports import Clock, has_success
+from ...core.provenance import Provenance
+from ...core.recording_file import save_recording, trajectory_key, trajectory_path
+from ...core.seeds import salted_seed
+from ...core.values import Episode
+from ...core.version import __version__
+from ...domains import import_string, load, require_installed
+from ...memory.lock import WriterLock, is_locked
+from ...memory.origin import is_written_here, sign
+from ...memory.runs import TRAJECTORIES, new_run
+from ...runtime.rollouts.pool import ProcessPool
+from ...settings.effects import effects_of_domain
 from .log import BaselineLog, BaselineRecord, EvaluationPoint, TrainingProgress, read_record, recorded_settings
 from .settings import METHOD, MOST_STEPS, BaselineSettings
 from .tasks import Act, MeasuredTask, measured_task

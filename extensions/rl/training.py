@@ -19,9 +19,9 @@ from stable_baselines3 import SAC, HerReplayBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
-from ..core.ports import has_success
-from ..core.seeds import derive_seed
-from ..domains import load
+from ...core.ports import has_success
+from ...core.seeds import derive_seed
+from ...domains import load
 from . import checkpoints
 from .log import BaselineLog, BaselineRecord, EvaluationPoint, TrainingProgress, read_record
 from .settings import EVALUATED, MOST_SEED, BaselineSettings

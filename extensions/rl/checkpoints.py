@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import StoreError, os_problem
+from ...core.errors import StoreError, os_problem
 
 PREFIX: Final = "checkpoint-"
 PARTIAL: Final = ".partial"

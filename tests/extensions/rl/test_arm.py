@@ -5,18 +5,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from memento.baselines.log import BaselineLog, TrainingProgress, find_baseline
-from memento.baselines.settings import build
 from memento.core.errors import UsageError
 from memento.core.extras import missing_modules
 from memento.evidence.experiment import is_learned, leader_of, parse_experiment
 from memento.evidence.folder import ComparisonFolder
-from memento.evidence.learned import given_of, training_arguments
 from memento.evidence.loading import load_comparison
 from memento.evidence.plan import check, list_jobs, measure_seed
 from memento.evidence.scheduling import units_of
+from memento.extensions.rl.arm import given_of, training_arguments
+from memento.extensions.rl.log import BaselineLog, TrainingProgress, find_baseline
+from memento.extensions.rl.settings import build
 
-from ..support.program import PROGRAM
+from ...support.program import PROGRAM
 
 ARM = '[[arms]]\nmethod = "sac-her"\nset = { %s }\n'
 REST = '[[arms]]\nmethod = "random"\n[[measures]]\nname = "other"\nepisodes = 3\noptions = { variant = "cylinder" }\n'

@@ -19,9 +19,10 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.errors import StoreError, os_problem
-from ..core.files import read_bounded
-from ..core.text import duration, number, plural, share
+from ...core.errors import StoreError, os_problem
+from ...core.files import read_bounded
+from ...core.text import duration, number, plural, share
+from ...evidence.baseline_rows import BaselineRow, EvaluationPoint
 from .settings import METHOD, BaselineSettings, settings_of
 
 LOG: Final = "baseline.jsonl"
@@ -44,23 +45,6 @@ class TrainingProgress:
     mean_return: float | None
     success: float | None
     reached: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationPoint:
-    """What the agent does after `steps` of its training: means over `episodes`, the same ones at every point.
-
-    It does not explore. The task is that of the training. `success` is None if the task has no predicate. `wall_s` and
-    `cpu_s` are what the evaluation took; the times of the training do not hold them.
-    """
-
-    steps: int
-    episodes: int
-    mean_return: float
-    success: float | None
-    reached: float
-    wall_s: float
-    cpu_s: float
 
 
 class BaselineLog:
@@ -280,3 +264,21 @@ def recorded_settings(record: BaselineRecord) -> BaselineSettings:
         return settings_of(record.settings)
     except (TypeError, KeyError, ValueError) as error:
         raise StoreError(f"the run {record.name} has settings of another version of MEMENTO") from error
+
+
+def read_row(folder: Path) -> BaselineRow:
+    """What a report says of a learned baseline. Raises StoreError."""
+    record = read_record(folder)
+    found, pace = result_of(record), pace_of(record.progress)
+    settings = recorded_settings(record)
+    return BaselineRow(
+        name=record.name, task=settings.task, method=METHOD, reward=settings.reward, seed=settings.seed,
+        done=record.result is not None, steps=found["steps"], cpu_hours=found["cpu_hours"], usd=found["cost_usd"],
+        success=found["success_rate"], reached=found["goal_reached_rate"], mean_return=found["return_mean"],
+        fitness=found["fitness"], episodes=len(found["per_episode"]), environments=settings.environments,
+        cpu_hours_of=tuple(
+            (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
+        ) if pace is not None else (),
+        planned_steps=settings.steps, status=found["status"], settings=dict(record.settings),
+        versions=dict(record.versions), evaluations=record.evaluations,
+    )

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from . import flags
-from .command import CONTEXT, Command, CommandGroup
+from ...cli import flags
+from ...cli.command import CONTEXT, Command, CommandGroup
 
 if TYPE_CHECKING:
-    from ..core.ports import Clock
+    from ...core.ports import Clock
 
 EXAMPLE: Final = "memento baseline sac-her --domain hanoi --reward sparse --steps 300000 --environments 2"
 
 baseline = typer.Typer(
     help="Train a baseline by reinforcement learning.", cls=CommandGroup, rich_markup_mode=None,
-    context_settings=CONTEXT,
+    context_settings=CONTEXT, add_completion=False, epilog=f"Example: {EXAMPLE}",
 )
 
 Domain = Annotated[
@@ -81,11 +81,11 @@ def sac_her(
     as_json: flags.AsJson = False,
 ) -> None:
     """Train SAC with hindsight on a goal environment; then measure it on unseen episodes."""
-    from ..baselines.run import begin
-    from ..baselines.settings import BaselineArguments, build
-    from ..core.seeds import new_salt
-    from ..runtime.clock import SystemClock
-    from .output import say
+    from ...cli.output import say
+    from ...core.seeds import new_salt
+    from ...runtime.clock import SystemClock
+    from .run import begin
+    from .settings import BaselineArguments, build
 
     settings = build(BaselineArguments(
         domain=domain, steps=steps, seed=seed, salt=salt or new_salt(), assignments=assignments or (), reward=reward,
@@ -100,11 +100,11 @@ def sac_her(
 
 def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool, trust: bool = False) -> None:
     """Train and measure from where the run is, and print its result. After a signal, raises typer.Exit(130)."""
-    from ..baselines.log import EvaluationPoint, TrainingProgress, line_of, point_line, read_record, result_of
-    from ..baselines.run import work
-    from .baseline_text import describe_baseline
-    from .execution import INTERRUPTED, stop_requests
-    from .output import print_json, print_text, say
+    from ...cli.execution import INTERRUPTED, stop_requests
+    from ...cli.output import print_json, print_text, say
+    from .command_text import describe_baseline
+    from .log import EvaluationPoint, TrainingProgress, line_of, point_line, read_record, result_of
+    from .run import work
 
     known = read_record(folder)
     seen = [*known.progress]

@@ -4,8 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memento.baselines import run
-from memento.baselines.log import (
+from memento.cli import exit_code
+from memento.core.errors import StoreError, UsageError
+from memento.extensions.rl import run
+from memento.extensions.rl.command_text import describe_baseline
+from memento.extensions.rl.log import (
     LOG,
     BaselineLog,
     EvaluationPoint,
@@ -16,11 +19,8 @@ from memento.baselines.log import (
     read_record,
     result_of,
 )
-from memento.baselines.run import plan_again
-from memento.baselines.settings import BaselineArguments, build
-from memento.cli import exit_code
-from memento.cli.baseline_text import describe_baseline
-from memento.core.errors import StoreError, UsageError
+from memento.extensions.rl.run import plan_again
+from memento.extensions.rl.settings import BaselineArguments, build
 from memento.memory.lock import WriterLock
 
 AT = TrainingProgress(

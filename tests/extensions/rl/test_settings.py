@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from memento.baselines.settings import (
+from memento.core.errors import UsageError
+from memento.extensions.rl.settings import (
     BaselineArguments,
     Hyperparameters,
     buffer_bytes,
@@ -11,7 +12,6 @@ from memento.baselines.settings import (
     hyperparameters,
     settings_of,
 )
-from memento.core.errors import UsageError
 
 pytestmark = pytest.mark.quick
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, cast
 
-from ..core.errors import UsageError, no_such
-from ..core.provenance import GIVEN, UNKNOWN, Provenance
-from ..core.values import JSON
-from ..domains import load as load_domain
-from ..settings import OPTIONS, parse_assignments
-from ..settings.evaluate import MOST_EPISODES, SALT, given_options
-from ..settings.evaluate import MOST_SEED as MOST_MEASURE_SEED
+from ...core.errors import UsageError, no_such
+from ...core.provenance import GIVEN, UNKNOWN, Provenance
+from ...core.values import JSON
+from ...domains import load as load_domain
+from ...settings import OPTIONS, parse_assignments
+from ...settings.evaluate import MOST_EPISODES, SALT, given_options
+from ...settings.evaluate import MOST_SEED as MOST_MEASURE_SEED
 
 METHOD: Final = "sac-her"
 TOWERS: Final = ("hanoi", "hanoi-kinematic")
@@ -206,7 +206,7 @@ def _sorted(assignments: Sequence[str]) -> tuple[dict[str, JSON], list[str], lis
 
 def _reward(given: BaselineArguments, options: Mapping[str, JSON]) -> str:
     if given.domain in TOWERS:
-        from ..domains.envs.goals import REWARDS  # imports Gymnasium, which whoever reads a log does not need
+        from ...domains.envs.goals import REWARDS  # imports Gymnasium, which whoever reads a log does not need
 
         reward = given.reward or REWARDS[0]
         if reward not in REWARDS:
@@ -216,7 +216,7 @@ def _reward(given: BaselineArguments, options: Mapping[str, JSON]) -> str:
         raise UsageError(
             f"{given.domain} has no goals for hindsight: use {', '.join(TOWERS)}, or gym: and a goal environment"
         )
-    from ..domains.gym.options import settings
+    from ...domains.gym.options import settings
 
     if not settings(options).description.goal:
         raise UsageError(f"{given.domain} is not a goal environment: hindsight needs achieved and desired goals")
@@ -231,7 +231,7 @@ def _horizon(domain: str, training: Mapping[str, JSON]) -> int:
     """The most steps of an episode of the training."""
     if domain in TOWERS:
         return cast(int, training["horizon"])
-    from ..domains.gym.options import settings
+    from ...domains.gym.options import settings
 
     return settings(training).description.horizon
 
@@ -241,7 +241,7 @@ def _require_same_sizes(domain: str, training: Mapping[str, JSON], options: Mapp
     if domain in TOWERS:
         same = training["n_cubes"] == options["n_cubes"]
     else:
-        from ..domains.gym.options import settings
+        from ...domains.gym.options import settings
 
         trained, measured = (
             [(leaf.name, leaf.size) for leaf in (*found.observation, *found.action)]

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memento.baselines import checkpoints
-from memento.baselines.log import EvaluationPoint, read_record
 from memento.core.extras import missing_modules
+from memento.extensions.rl import checkpoints
+from memento.extensions.rl.log import EvaluationPoint, read_record
 
 missing = missing_modules("rl")
 if missing:
     pytest.skip(f"the extra rl is not installed: {', '.join(missing)} missing", allow_module_level=True)
 
-from memento.baselines import training  # noqa: E402 - it imports torch
+from memento.extensions.rl import training  # noqa: E402 - it imports torch
 
-from ..support.killed_training import begin, small, trained  # noqa: E402
+from ...support.killed_training import begin, small, trained  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]
 KILLED = -signal.SIGKILL

@@ -3,14 +3,13 @@
 from pathlib import Path
 
 from memento.app.api.reporting import load
-from memento.baselines.log import BaselineLog, EvaluationPoint, TrainingProgress
-from memento.baselines.settings import BaselineArguments, build
 from memento.evidence.archive import read_archive, write_archive
-from memento.evidence.baseline_rows import read_row
 from memento.evidence.learned_tables import baseline_table
 from memento.evidence.page import PageOrigin, list_parts, render
+from memento.extensions.rl.log import BaselineLog, EvaluationPoint, TrainingProgress, read_row
+from memento.extensions.rl.settings import BaselineArguments, build
 
-from ..evidence.logs import log, store
+from ...evidence.logs import log, store
 
 FRAME = PageOrigin(made="2026-11-21 03:00 UTC", version="0.1.0")
 

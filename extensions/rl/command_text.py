@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..baselines.log import (
+from ...core.text import number, plural, share
+from .log import (
     PAPER_STEPS,
     SEARCH_STEPS,
     STOPPED,
@@ -15,7 +16,6 @@ from ..baselines.log import (
     point_line,
     result_of,
 )
-from ..core.text import number, plural, share
 
 _LIVE: Final = {STOPPED: "training", UNMEASURED: "being measured"}      # while a process works on it
 

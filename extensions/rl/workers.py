@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
-from ..core.errors import RolloutError
+from ...core.errors import RolloutError
 
 START_S: Final = 600.0      # imports and compilation, on a busy machine
 ANSWER_S: Final = 120.0     # one step of all environments of a process, with new episodes

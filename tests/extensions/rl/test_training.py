@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from memento.baselines import checkpoints
-from memento.baselines.log import read_record
 from memento.core.extras import missing_modules
+from memento.extensions.rl import checkpoints
+from memento.extensions.rl.log import read_record
 
 missing = missing_modules("rl")
 pytestmark = [
