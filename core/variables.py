@@ -5,7 +5,8 @@ or MEMENTO_ENV, and is recorded by name alone.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -53,6 +54,16 @@ def pass_also(names: Iterable[str], *, origin: str = "env") -> None:
                 f"{_SECRET_WORDS[-1]} hold secrets: give it another name"
             )
         _also.add(name)
+
+
+@contextmanager
+def nothing_more_passed() -> Iterator[None]:
+    """Whatever the block adds to what is passed goes at its end: for a process that checks the settings of others."""
+    before = frozenset(_also)
+    try:
+        yield
+    finally:
+        _also.intersection_update(before)
 
 
 def passed_also(given: Mapping[str, str]) -> frozenset[str]:

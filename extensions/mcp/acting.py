@@ -16,10 +16,13 @@ from ...app.history import outline_of
 from ...app.launching import LaunchedRun
 from ...app.trust import effects_of_run
 from ...core.errors import MementoError, UsageError
+from ...core.variables import nothing_more_passed
 from ...domains import is_shipped
 from ...memory.lock import is_locked
 from ...memory.runs import is_run, new_run
 from ...memory.store import RunStore, ask, end_pause
+from ...models.providers import ASK
+from ...models.spec import parse_specs
 from ...runtime.clock import SystemClock
 from ...settings import Settings, build_settings, parse_budgets, usable_cpus, with_budgets
 from ...settings.groups import EVALUATORS
@@ -181,12 +184,14 @@ class Acting:
                 raise UsageError(f"{key!r} has its own argument of start_run: give it there")
             if key.partition(".")[0] == "prices":
                 raise UsageError(f"{key!r} cannot be set here: prices decide what a budget allows")
-        chosen = build_settings({**given, **more}, environment=os.environ, origin="the argument {}")
+        with nothing_more_passed():     # the run is another process, which gets the variables from its settings
+            chosen = build_settings({**given, **more}, environment=os.environ, origin="the argument {}")
         most = MOST_PER_CPU * usable_cpus()
         if chosen.workers > most:
             raise UsageError(f"workers = {chosen.workers} is too much for this machine: ask for at most {most}")
-        if "ask" in chosen.judges:
-            raise UsageError("the judge 'ask' waits for a person at a terminal: name another one, or leave judges out")
+        for role, names in _models_in(chosen).items():
+            if any(spec.scheme == ASK for name in names for spec in parse_specs(name)):
+                raise UsageError(f"{role}: the model 'ask' waits for a person at a terminal: name another one")
         would = [] if self._trust else [*effects_of_run(chosen, models=False)]
         if would:
             raise _needs_trust(f"the run would {'; '.join(would)}")
@@ -232,6 +237,12 @@ class Acting:
 
     def _is_live(self, folder: Path) -> bool:
         return folder in self._live or is_locked(folder)
+
+
+def _models_in(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """The models of every role that names one, whether the run would ask it or not."""
+    single = {role: getattr(settings, role) for role in ("model", "evaluator_model", "attacker_model", "critic")}
+    return {role: (name,) for role, name in single.items() if name} | {"judges": settings.judges}
 
 
 def _needs_trust(what: str) -> UsageError:
