@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.extensions.cell import guard as guarding
 from memento.extensions.cell.cell_file import ExecutionPart, LimitsPart
-from memento.extensions.cell.domain import guard as guarding
 from memento.extensions.cell.guard import Guarded, Stop
 from memento.extensions.cell.ports import ArmState, Waypoint
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from memento.agents.contract_check import check
 from memento.core.errors import UsageError
 from memento.core.values import JSON
+from memento.extensions.cell import guard as guarding
 from memento.extensions.cell.cell_file import Cell, PhasesPart
 from memento.extensions.cell.domain import DOMAIN
-from memento.extensions.cell.domain import guard as guarding
 from memento.extensions.cell.environment import CellEnvironment
 from memento.extensions.cell.guard import Stop
 from memento.extensions.cell.lens import rotation_vector
