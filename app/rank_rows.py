@@ -1,6 +1,6 @@
 """The rows of the result: means with intervals, and each program against the one that the run returned. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
@@ -22,10 +22,16 @@ def rows_of(programs: Sequence[Contender], found: Mapping[str, Sequence[FreshEpi
         _row(each, found[each.candidate], differences.get(each.candidate), p_values.get(each.candidate))
         for each in programs
     ]
-    rows.sort(key=lambda row: (
-        -row.fitness, -(row.success_rate or 0.0), -(row.return_mean or 0.0), not row.returned,
-    ))
-    return tuple(replace(row, rank=place) for place, row in enumerate(rows, start=1))
+    return rows_by("F", rows)
+
+
+def rows_by(measure: str, rows: Iterable[RankRow]) -> tuple[RankRow, ...]:
+    """These rows, the best by "F", "success" or "return" first; equal ones by the other measures."""
+    def key(row: RankRow) -> tuple[float, ...]:
+        values = {"F": row.fitness, "success": row.success_rate or 0.0, "return": row.return_mean or 0.0}
+        return (-values.pop(measure), *(-value for value in values.values()), not row.returned)
+
+    return tuple(replace(row, rank=place) for place, row in enumerate(sorted(rows, key=key), start=1))
 
 
 def _row(

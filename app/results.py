@@ -89,6 +89,9 @@ class RunResult(Result):
     critiques: int = 0                  # what a critic said about episodes
     fitness_episodes: int | None = None     # of which `fitness` is the mean, and how many of them are fresh
     fitness_fresh: int | None = None
+    initial_success: float | None = None    # of p_0, on the episodes of `final_success`
+    initial_episodes: int | None = None     # of which `initial_fitness` is the mean, and how many of them are fresh
+    initial_fresh: int | None = None
     search_fitness: float | None = None
     evaluator_version: int = 1          # of the evaluator that they are by, where it moved
     card: Card | None = None            # how much of the result was luck, what the episodes were for, and more
@@ -279,6 +282,9 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         critiques=run.critiques,
         fitness_episodes=quality.episodes if quality else None,
         fitness_fresh=quality.fresh if quality else None,
+        initial_success=final.initial_success if final else None,
+        initial_episodes=first.episodes if first else None,
+        initial_fresh=first.fresh if first else None,
         search_fitness=elite.fitness if elite else None,
         evaluator_version=run.version,
         card=read_card(store, view),

@@ -1,5 +1,7 @@
 """`memento rank`: the best programs of a run on fresh episodes."""
 
+from dataclasses import replace
+from enum import StrEnum
 from typing import Annotated, Final
 
 import typer
@@ -17,12 +19,24 @@ Salt = Annotated[
 ]
 
 
+class Measure(StrEnum):
+    """What a ranking is by."""
+
+    F = "F"
+    SUCCESS = "success"
+    RETURN = "return"
+
+
+By = Annotated[Measure, typer.Option(help="What the programs are ranked by.", case_sensitive=False)]
+
+
 def rank(
     run: flags.Run,
     episodes: Episodes = 20,
     programs: Programs = 8,
     seed: Seed = 0,
     salt: Salt = None,
+    by: By = Measure.F,
     workers: flags.Workers = None,
     cluster: flags.Cluster = None,
     mixed_nodes: flags.MixedNodes = False,
@@ -30,8 +44,12 @@ def rank(
     runs: flags.Runs = flags.RUNS,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Measure the best programs of a run on fresh episodes; resumable."""
+    """Measure p_0, the elite and the best others by F in the search on fresh episodes; resumable."""
+    from time import monotonic
+
     from ..app.rank import rank as rank_run
+    from ..app.rank_rows import rows_by
+    from ..core.text import duration
     from ..memory.runs import find_run
     from ..settings.evaluate import build_rank_settings
     from .execution import execute
@@ -43,13 +61,21 @@ def rank(
         workers=workers if cluster is None else None, trusted=trust,
     )
 
+    began: list[tuple[float, int]] = []
+
     def report(done: int, expected: int) -> None:
+        began.append((monotonic(), done)) if not began else None
         if done % max(1, expected // 10) == 0:
-            say(f"{done} of {expected} episodes")
+            at, first = began[0]
+            each_s = (monotonic() - at) / (done - first) if done > first else 0.0
+            left = f", about {duration(each_s * (expected - done))} left" if each_s and done < expected else ""
+            say(f"{done} of {expected} episodes{left}")
 
     work = rank_run(settings, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes), report=report)
     result = execute(work, again="the same command goes on with the episodes that are left")
+    result = replace(result, programs=rows_by(by, result.programs))
+    result = replace(result, best=result.programs[0].candidate)
     if as_json:
         print_json_line(result.line())
     else:
-        print_text(describe_ranking(result))
+        print_text(describe_ranking(result, by=by))

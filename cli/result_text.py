@@ -11,7 +11,7 @@ from ..core.operators import OPERATORS
 from ..core.text import both, cost, duration, interval_words, one_line, plural, signed_number, text_table
 from ..core.values import JSON, Operator
 from ..memory.card import luck_words
-from ..memory.quality import IN_SEARCH, on_episodes
+from ..memory.quality import IN_SEARCH, conflict_words, on_episodes
 from ..tui.words import isolation
 
 MOST: Final = 600      # characters of a text from a program
@@ -28,7 +28,7 @@ def describe_run(result: RunResult) -> str:
         f"   under the run's own evaluator{_fresh(result)}",
         f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
         f"   under the reference evaluator{_final_measure(result)}",
-        *_luck(result),
+        *_conflict(result), *_luck(result),
         f"  candidates       {result.candidates}, over {plural(result.episodes_run, 'episode')}"
         f" ({result.episodes_saved} saved)",
         f"  model            {result.model}: {plural(result.model_calls, 'call')}, {plural(result.tokens, 'token')},"
@@ -43,7 +43,19 @@ def _fresh(result: RunResult) -> str:
     if not result.fitness_fresh or result.fitness_episodes is None:
         return ""
     on = on_episodes(result.fitness_episodes, result.fitness_fresh)
+    first = (result.initial_episodes, result.initial_fresh)
+    if result.initial_episodes is not None and first != (result.fitness_episodes, result.fitness_fresh):
+        on = f"p_0 {on_episodes(result.initial_episodes, result.initial_fresh or 0)}, the elite {on}"
     return f", {on}; {number(result.search_fitness)} {IN_SEARCH}"
+
+
+def _conflict(result: RunResult) -> list[str]:
+    """That F rose while success fell on the held-out episodes; nothing where they agree."""
+    fitness = (result.reference_initial, result.reference_fitness)
+    if fitness == (None, None):
+        fitness = (result.initial_fitness, result.fitness)
+    words = conflict_words(fitness, (result.initial_success, result.final_success))
+    return [f"  NOTE             {words}"] if words else []
 
 
 def _luck(result: RunResult) -> list[str]:
@@ -138,21 +150,25 @@ def _with_indent(words: str) -> list[str]:
     return [f"         {line}" for line in text.printable(words).splitlines()]
 
 
-def describe_ranking(result: RankResult) -> str:
-    """The programs as a table, the best first, what the differences show, and how to export the best."""
+def describe_ranking(result: RankResult, *, by: str = "F") -> str:
+    """The programs as a table, the best by this measure first, what the differences show, and how to export it."""
     rows = [("", "candidate", "by", "F search", "F fresh", *_headings(result), "faults", "against *")]
     rows += [_ranking_row(row, _headings(result)) for row in result.programs]
     evaluator = {"reference": "the reference evaluator", "evolve": "the run's evolved evaluator"}
     lines = [
         f"{result.run}: {plural(len(result.programs), 'program')} on {plural(result.episodes, 'fresh episode')},"
-        f" by F under {evaluator.get(result.evaluator, result.evaluator)}",
+        f" by {by}{'' if by == 'F' else '; F is'} under {evaluator.get(result.evaluator, result.evaluator)}; "
+        "p_0, what the run returned, and the best others by F in the search",
         *text_table(rows).split("\n"),
         "* what the run returned. [95 % intervals]: t for means, Wilson for shares. Differences of F are paired;",
         "unclear: the interval holds 0, or the sign-flip test does not exclude 0 at 5 % (all programs together)",
     ]
     best = result.programs[0]
-    if not best.returned:
+    if by == "F" and not best.returned:
         lines.append(_verdict(best, result))
+    most = max(result.programs, key=lambda row: row.success_rate or 0.0)
+    if by == "F" and (words := conflict_words((most.fitness, best.fitness), (most.success_rate, best.success_rate))):
+        lines.append(f"NOTE: from {most.candidate} to {best.candidate} {words}; --by success ranks by success.")
     out = shlex.join(["memento", "export", result.run, result.best, "--out", "best.py"])
     return "\n".join([*lines, f"export the best: {out}"])
 

@@ -31,7 +31,7 @@ from ..memory.quality import quality_words
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, gain_of, list_generations, list_rejections, quality_in
 from ..memory.slots import Slots
-from ..tui.fact_words import choice_words, islands_words
+from ..tui.fact_words import choice_words, final_conflict, islands_words
 from ..tui.words import (
     domain_words,
     ended_words,
@@ -250,6 +250,8 @@ def _final_measure(status: RunStatus) -> Iterator[str]:
     else:       # with a return it is too long for one line of a small terminal
         yield _row("held-out", measured)
         yield _row("", of)
+    if words := final_conflict(final):
+        yield _row("", f"NOTE: {words}")
     for each in status.robust:
         yield _row(
             each.conditions, f"F {_number(each.initial_fitness)} -> {_number(each.elite_fitness)}{final_words(each)}"

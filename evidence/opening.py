@@ -13,6 +13,7 @@ from ..core.intervals import Interval, share_interval
 from ..core.operators import OPERATORS
 from ..core.text import interval_words, number, one_line, plural, share
 from ..memory.card import luck_words
+from ..memory.quality import conflict_words
 from .figures import Figure, dots_of, held_out_rows
 from .findings import SUCCESS, ArmFinding, Findings, GroupFinding, TestFinding
 from .loading import Evidence
@@ -84,6 +85,9 @@ def _of_run(record: RunRecord) -> Opening:
         f"has {name} {value} on {unseen} (p_0: {before})"
     )
     luck = "" if record.card is None else luck_words(record.card, one_line(record.name, 60))
+    conflict = conflict_words(
+        (final.initial_fitness, final.elite_fitness), (final.initial_success, final.elite_success)
+    )
     success = f"success {share(last.success)} there; " if last.success is not None else ""
     return Opening(
         sentence=f"{words}, which {does}.",
@@ -93,7 +97,7 @@ def _of_run(record: RunRecord) -> Opening:
             Number(name="F in the search", value=number(last.fitness),
                    detail=f"{success}p_0: {number(record.initial_fitness)}"),
         ),
-        note=f"{luck[:1].upper()}{luck[1:]}." if luck else "",
+        note=" ".join(f"{words[:1].upper()}{words[1:]}." for words in (conflict, luck) if words),
     )
 
 

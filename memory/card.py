@@ -34,6 +34,7 @@ PROGRAMS: Final = (InitialChosen, CandidateScored)
 PURPOSES: Final = {INITIAL: "p_0", SEARCH: "candidates", CONFIRM: "confirmation", FINAL: "final"}
 
 # What the unseen episodes say about the stated figure:
+ALIKE = 0.01  # of the unseen figure
 HOLDS, OVERSTATED, UNDERSTATED, TOO_FEW = "holds", "overstated", "understated", "too few"
 
 
@@ -187,14 +188,15 @@ def _luck(view: RunView, unseen: Unseen) -> Iterator[Luck]:
             yield Luck(
                 measure=measure, stated=stated, on=where, unseen=found, unseen_interval=interval, gap=stated - found,
                 gap_interval=None if interval is None else (stated - interval[1], stated - interval[0]),
-                verdict=_verdict(stated, interval, unseen.episodes),
+                verdict=_verdict(stated, interval, unseen.episodes, alike=abs(stated - found) <= ALIKE * abs(found)),
             )
 
 
-def _verdict(stated: float, interval: Interval | None, episodes: int) -> str:
+def _verdict(stated: float, interval: Interval | None, episodes: int, *, alike: bool) -> str:
+    """`alike`: the figures differ by so little that nobody would act on it."""
     if interval is None:
         return TOO_FEW
-    if interval[0] <= stated <= interval[1]:
+    if alike or interval[0] <= stated <= interval[1]:
         return HOLDS if episodes >= FEW else TOO_FEW
     return OVERSTATED if stated > interval[1] else UNDERSTATED
 

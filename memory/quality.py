@@ -43,6 +43,7 @@ class Quality:
 
 
 IN_SEARCH = "in the search"
+LEAST_FALL = 0.2  # of success
 NOTHING: Mapping[str, Seen] = {}
 
 
@@ -102,6 +103,19 @@ def on_episodes(episodes: int, fresh: int) -> str:
     if fresh == episodes:
         return f"on {plural(fresh, 'fresh episode')}"
     return f"on {plural(episodes, 'episode')}, {fresh} of them fresh"
+
+
+def conflict_words(fitness: tuple[float | None, float | None], success: tuple[float | None, float | None]) -> str:
+    """That F rises while success falls, from the first of each pair to the second; "" where the two agree.
+
+    A fall of less than `LEAST_FALL` is left to chance.
+    """
+    (f_before, f_after), (s_before, s_after) = fitness, success
+    if f_before is None or f_after is None or s_before is None or s_after is None:
+        return ""
+    if f_after <= f_before or s_before - s_after < LEAST_FALL:
+        return ""
+    return f"F rises while success falls, from {share(s_before)} to {share(s_after)}: here F does not measure the task"
 
 
 def quality_words(quality: Quality | None, *, before: str = "") -> str:

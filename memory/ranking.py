@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..core.events import BranchEnded, CandidateScored, EliteChanged, EvaluatorMoved, Fact, InitialChosen
+from ..core.events import CandidateScored, EliteChanged, EvaluatorMoved, Fact, InitialChosen
 from ..core.programs.program_text import digest
 from ..core.values import Operator, Program
 
-CHOSEN_FROM: Final = (InitialChosen, CandidateScored, EliteChanged, BranchEnded, EvaluatorMoved)
+CHOSEN_FROM: Final = (InitialChosen, CandidateScored, EliteChanged, EvaluatorMoved)
 """The facts that decide which ones."""
 
 
@@ -32,26 +32,24 @@ class Contender:
 def contenders(facts: Iterable[Fact], *, most: int) -> list[Contender]:
     """The best distinct programs, at most `most` but p_0 and the elite always; in the order in which they arrived.
 
-    First come the elites, then the best of each branch of each generation, then all others, each group by F.
-    Programs are the same if their code is, without comments and history.
+    The best are those with the highest F in the search. Programs are the same if their code is, without comments and
+    history.
     """
     pool = _Pool()
     for fact in facts:
         pool.apply(fact)
     if pool.initial is None:
         return []
-    returned = pool.elites[-1] if pool.elites else pool.initial
-    groups = ([pool.initial, returned], _fittest(pool, reversed(pool.elites)), _fittest(pool, pool.winners),
-              _fittest(pool, pool.programs))
+    returned = pool.elite or pool.initial
+    fittest = sorted(pool.fitness, key=lambda name: -pool.fitness[name])  # of equals the one that came first
     by_code: dict[str, list[str]] = {}
     for name, program in pool.programs.items():
         by_code.setdefault(digest(program), []).append(name)
     code_of = {name: code for code, names in by_code.items() for name in names}
     chosen: dict[str, None] = {}
-    for place, group in enumerate(groups):
-        for name in group:
-            if place == 0 or len(chosen) < most:
-                chosen.setdefault(code_of[name])
+    for place, name in enumerate((pool.initial, returned, *(name for name in fittest if name in code_of))):
+        if place < 2 or len(chosen) < most:
+            chosen.setdefault(code_of[name])
     return [
         Contender(
             candidate=names[0], operator=pool.operators[names[0]], program=pool.programs[names[0]],
@@ -62,11 +60,6 @@ def contenders(facts: Iterable[Fact], *, most: int) -> list[Contender]:
     ]
 
 
-def _fittest(pool: "_Pool", names: Iterable[str]) -> list[str]:
-    """Those with an F, the fittest first; of equals the one that is named first."""
-    return sorted((name for name in names if name in pool.fitness), key=lambda name: -pool.fitness[name])
-
-
 @dataclass(slots=True)
 class _Pool:
     """The sound candidates of a run, in order of arrival."""
@@ -75,8 +68,7 @@ class _Pool:
     programs: dict[str, Program] = field(default_factory=dict)
     operators: dict[str, Operator] = field(default_factory=dict)
     fitness: dict[str, float] = field(default_factory=dict)
-    elites: list[str] = field(default_factory=list)
-    winners: list[str] = field(default_factory=list)
+    elite: str | None = None
 
     def apply(self, fact: Fact) -> None:
         match fact:
@@ -87,9 +79,7 @@ class _Pool:
                 self.programs[found.id], self.operators[found.id] = found.program, found.operator
                 self.fitness[found.id] = found.fitness
             case EliteChanged() if fact.candidate in self.programs:
-                self.elites.append(fact.candidate)
+                self.elite = fact.candidate
                 self.fitness[fact.candidate] = fact.fitness
             case EvaluatorMoved(moved=True):    # F by earlier versions cannot be compared with what comes
                 self.fitness = dict(zip(fact.candidates, fact.fitnesses, strict=False))
-            case BranchEnded(winner=str(winner)) if winner in self.programs:
-                self.winners.append(winner)

@@ -57,6 +57,7 @@ from ..core.events import (
 from ..core.faults import is_stopped
 from ..core.text import both, number, one_line, plural, share, success_and_return, two_digits, version_words
 from ..memory.evaluator_pools import hardened_words, moved_words
+from ..memory.quality import conflict_words
 from .words import (
     attack_words,
     domain_words,
@@ -243,8 +244,37 @@ def confirmed_words(fact: EliteConfirmed) -> str:
 def choice_words(fact: EliteChosen) -> str:
     """The result of the final choice, in a line."""
     stays = " stays" if fact.candidate == fact.elite else f" instead of {fact.elite}"
-    met = ", ".join(f"{each.candidate} F {number(each.fitness)} on {each.episodes}" for each in fact.ranking)
+    met = ", ".join(
+        f"{each.candidate} F {number(each.fitness)}"
+        f"{'' if each.success_rate is None else f', success {share(each.success_rate)},'} on {each.episodes}"
+        for each in fact.ranking
+    )
     return f"{fact.candidate}{stays}, on fresh episodes: {met}"
+
+
+def choice_conflict(fact: EliteChosen) -> str:
+    """That the choice has a higher F and fewer successes than another program of it; "" where the two agree."""
+    chosen = next((each for each in fact.ranking if each.candidate == fact.candidate), None)
+    if chosen is None:
+        return ""
+    others = ((each.candidate, conflict_words(
+        (each.fitness, chosen.fitness), (each.success_rate, chosen.success_rate)
+    )) for each in fact.ranking)
+    return next((f"against {name}, {words}" for name, words in others if words), "")
+
+
+def elite_conflict(first: EliteChanged, elite: EliteChanged) -> str:
+    """That F has risen since p_0 while success fell; "" where the two agree, or another evaluator is in use."""
+    if first.version != elite.version:
+        return ""
+    return conflict_words((first.fitness, elite.fitness), (first.success_rate, elite.success_rate))
+
+
+def final_conflict(fact: FinalMeasured) -> str:
+    """That the elite has a higher F and fewer successes than p_0 on the same held-out episodes; "" for agreement."""
+    return conflict_words(
+        (fact.initial_fitness, fact.elite_fitness), (fact.initial_success, fact.elite_success)
+    )
 
 
 def saturation_words(fact: SaturationChecked) -> str:

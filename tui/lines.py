@@ -46,7 +46,15 @@ from ..memory.evaluator_pools import hardened_words, moved_words
 from ..memory.run_status import RunStatus, held_out_episodes
 from ..memory.run_view import RunView, gain_of
 from ..memory.slots import Slot
-from .fact_words import choice_words, confirmed_words, fact_words, saturation_words
+from .fact_words import (
+    choice_conflict,
+    choice_words,
+    confirmed_words,
+    elite_conflict,
+    fact_words,
+    final_conflict,
+    saturation_words,
+)
 from .words import (
     coarse,
     domain_words,
@@ -105,7 +113,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case StageEntered():
             return _stage(fact.stage, status)
         case InitialChosen():
-            return ("   p_0 is settled, its rollouts T_0 are recorded",)
+            return ("   the first policy p_0 works; its episodes are recorded",)
         case ProposalFailed() if parse(fact.order or "").stage != SEARCH:
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
         case ProbesRecorded():
@@ -131,11 +139,12 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case EliteConfirmed():
             return (f"   {confirmed_words(fact)}",)
         case EliteChosen():
-            return (f"   the choice: {choice_words(fact)}",)
+            return (f"   the choice: {choice_words(fact)}", *_noted(choice_conflict(fact)))
         case SaturationChecked():
             return (f"   {saturation_words(fact)}",)
         case EliteChanged():
-            return _elite(fact, status, now)
+            first = view.slots.elites[0] if view.slots.elites else fact
+            return (*_elite(fact, status, now), *(_noted(elite_conflict(first, fact)) if fact.changed else ()))
         case RobustMeasured():
             return (f"   under {fact.conditions} changes of the conditions:", *_final(fact))
         case FinalMeasured():
@@ -337,8 +346,12 @@ def _final(fact: FinalMeasured) -> tuple[str, ...]:
 
     return (
         f"   p_0  {words(fact.initial_fitness, fact.initial_success, fact.initial_return)}",
-        f"   elite{words(fact.elite_fitness, fact.elite_success, fact.elite_return)}",
+        f"   elite{words(fact.elite_fitness, fact.elite_success, fact.elite_return)}", *_noted(final_conflict(fact)),
     )
+
+
+def _noted(words: str) -> tuple[str, ...]:
+    return (f"   NOTE: {words}",) if words else ()
 
 
 def _also(fact: EliteChanged) -> str:
