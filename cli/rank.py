@@ -27,7 +27,7 @@ class Measure(StrEnum):
     RETURN = "return"
 
 
-By = Annotated[Measure, typer.Option(help="What the programs are ranked by.", case_sensitive=False)]
+By = Annotated[Measure, typer.Option(metavar="F|success|return", help="The measure that ranks.", case_sensitive=False)]
 
 
 def rank(
@@ -44,7 +44,10 @@ def rank(
     runs: flags.Runs = flags.RUNS,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Measure p_0, the elite and the best others by F in the search on fresh episodes; resumable."""
+    """Measure the best programs of a run on fresh episodes; resumable.
+
+    The programs are p_0, the run's elite, and of the others those with the highest F in the search.
+    """
     from time import monotonic
 
     from ..app.rank import rank as rank_run
