@@ -1,7 +1,8 @@
 """The file of the fresh episodes of `memento rank`, in a run's folder: `rank.jsonl`.
 
 A first line names the run by a digest, then comes one line per episode, on the disk before the next one begins. A kill
-can cut the last line off; it is dropped.
+can cut the last line off; it is dropped. Each line is signed by the installation that rolled the episode out: one that
+another wrote or changed does not count, and the episode is rolled out again.
 """
 
 import errno
@@ -12,15 +13,17 @@ import math
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Final
 
 from ..core.errors import RunRefused, StoreError, os_problem
 from ..core.events import RunStarted
+from .origin import is_signature_of, signature_of
 
 FILE: Final = "rank.jsonl"
+SIGNED: Final = "signed"    # the field of a line's signature
 LARGEST: Final = 2**28      # bytes
 _FORMAT: Final = 1
 _TEXT: Final = 4_000        # characters of a text
@@ -66,13 +69,14 @@ class FreshEpisodes:
     """The file, open and locked: what it holds, and room for more."""
 
     def __init__(self, path: Path, file: IO[bytes], run: str) -> None:
-        self._path, self._file = path, file
+        self._path, self._file, self._run = path, file, run
         self.known: dict[Key, FreshEpisode] = {}
         self._read(run)
 
     def add(self, episode: FreshEpisode) -> None:
         """Append an episode, on the disk when this returns. Raises StoreError."""
-        self._append(asdict(episode))
+        values = asdict(episode)
+        self._append({**values, SIGNED: signature_of({"run": self._run, **values})})
         self.known[key_of(episode)] = episode
 
     def _read(self, run: str) -> None:
@@ -88,10 +92,13 @@ class FreshEpisodes:
             self._check(lines[0], header)
         for number, line in enumerate(lines[1:], start=2):
             try:
-                episode = _episode_of(json.loads(line))
+                found = json.loads(line)
+                signed = found.pop(SIGNED, None) if isinstance(found, dict) else None
+                episode = _episode_of(found)
             except (ValueError, TypeError, OverflowError, RecursionError):
                 raise self._unusable(f"is damaged in line {number}") from None
-            self.known[key_of(episode)] = episode
+            if is_signature_of(signed, {"run": run, **asdict(episode)}):
+                self.known[key_of(episode)] = episode
         if cut:
             self._file.truncate(len(data) - len(cut))
         if not lines:
@@ -127,14 +134,15 @@ def fresh_episodes(folder: Path, run: str) -> Iterator[FreshEpisodes]:
     process has it open.
     """
     path = folder / FILE
+    with suppress(OSError):     # there is none yet, or opening it says what is wrong
+        if not path.is_symlink() and not stat.S_ISREG(path.lstat().st_mode):
+            raise StoreError(f"{path} is not a regular file; memento rank keeps its episodes there")
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
         what = "is a link" if error.errno == errno.ELOOP else f"cannot be written: {os_problem(error)}"
         raise StoreError(f"{path} {what}; memento rank keeps its episodes there") from error
     with os.fdopen(descriptor, "r+b") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise StoreError(f"{path} is not a regular file; memento rank keeps its episodes there")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -154,6 +162,8 @@ def _episode_of(found: Any) -> FreshEpisode:
         raise ValueError("not a count")
     if any(isinstance(each, bool) or not math.isfinite(each) for each in numbers):
         raise ValueError("not a number")
+    if not all(0 <= each <= 1 for each in (episode.fitness, episode.reference or 0)):
+        raise ValueError("not a fitness")
     if not all(isinstance(each, str) and len(each) <= _TEXT for each in texts):
         raise ValueError("not a text")
     if not isinstance(episode.success, bool | None):

@@ -1,6 +1,8 @@
 """Which programs of a run are ranked, and the file of their fresh episodes: damage, foreign files, cut lines."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,7 @@ LINE = json.dumps({
     ("{head}\n[]\n", "is damaged in line 2"),
     ("{head}\n" + LINE.replace("0.5", "NaN") + "\n", "is damaged in line 2"),
     ("{head}\n" + LINE.replace("0.5", "9" * 400) + "\n", "is damaged in line 2"),
+    ("{head}\n" + LINE.replace("0.5", "1.5") + "\n", "is damaged in line 2"),
     ("{head}\n" + LINE.replace("0.5", "true") + "\n", "is damaged in line 2"),
     ("{head}\n" + LINE.replace('"steps": 10', '"steps": -1') + "\n", "is damaged in line 2"),
     ("{head}\n" + LINE.replace('"error": null', '"error": 3') + "\n", "is damaged in line 2"),
@@ -136,13 +139,29 @@ def test_a_file_that_cannot_be_used_is_one_sentence_and_stays_as_it_is(tmp_path:
     assert path.read_text() == before
 
 
-def test_a_link_and_a_folder_are_refused(tmp_path: Path) -> None:
+def test_a_link_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("")
     (tmp_path / FILE).symlink_to("precious")
     with pytest.raises(StoreError, match="is a link"), fresh_episodes(tmp_path, RUN):
         pass
     assert (tmp_path / "precious").read_text() == ""
     (tmp_path / FILE).unlink()
-    (tmp_path / FILE).mkdir()
-    with pytest.raises(StoreError, match="cannot be written"), fresh_episodes(tmp_path, RUN):
-        pass
+    for make, remove in ((Path.mkdir, Path.rmdir), (os.mkfifo, Path.unlink)):
+        make(tmp_path / FILE)
+        with pytest.raises(StoreError, match="is not a regular file"), fresh_episodes(tmp_path, RUN):
+            pass
+        remove(tmp_path / FILE)
+
+
+@pytest.mark.parametrize("change", [
+    lambda line: line.replace('"fitness": 0.5', '"fitness": 0.9'), lambda line: LINE,
+    lambda line: line.replace('"signed": "', '"signed": "0'),
+])
+def test_an_episode_that_another_wrote_or_changed_does_not_count(tmp_path: Path, change: Callable[[str], str]) -> None:
+    with fresh_episodes(tmp_path, RUN) as file:
+        file.add(episode(0))
+    path = tmp_path / FILE
+    head, line = path.read_text().splitlines()
+    path.write_text(f"{head}\n{change(line)}\n")
+    with fresh_episodes(tmp_path, RUN) as file:
+        assert not file.known
