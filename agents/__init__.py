@@ -2,6 +2,7 @@
 
     ballots             what a judge sees of a pool: the values of all evaluators in one table
     calibrating         the agent that calibrates: turns κ_i and what its trials showed into κ_(i+1)
+    contract_check      whether a program keeps its contract: the class and its methods, seen from the text alone
     conversation        one turn of a conversation: its prompt, the question to the model
     critic              the critic: looks at a sheet of an episode and says in a few words what went wrong
     critic_sheets       the sheets of a critic: which rows of a recording it is shown, drawn
@@ -9,6 +10,7 @@
     evaluator_attacker  attacks of a run: one order is one attack on one evaluator
     evaluator_evolver   the agent that requests evaluators
     feedback            the feedback on evaluated programs in later prompts: fitness, metrics, endings and faults
+    fences              the code blocks of a reply in Markdown: what each says of its language, and its text
     fitting             keeps prompts within a bound: what is left out of one that would be too long
     foci                the focus of a macro-mutation or crossover, different in every slot of a generation
     hints               the hints of the person who runs a search, for the prompts of its proposers
