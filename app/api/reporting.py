@@ -49,7 +49,7 @@ def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | Non
     """The evidence, with its pictures if it is an archive. Raises UsageError for names that cannot be combined."""
     if any(name.endswith(SUFFIX) for name in given):
         return _of_archives(given)
-    trained = [found for name in given if (found := find_training(runs_dir, name)) is not None]
+    trained = [one for name in given if (one := find_training(runs_dir, name)) is not None]
     if trained:
         others = [name for name in given if find_training(runs_dir, name) is None]
         alone = Evidence(title="Learned baselines", records=()), Pictures()

@@ -102,8 +102,9 @@ def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool, trust: boo
     """Train and measure from where the run is, and print its result. After a signal, raises typer.Exit(130)."""
     from ...cli.execution import INTERRUPTED, stop_requests
     from ...cli.output import print_json, print_text, say
+    from ...evidence.baseline_rows import EvaluationPoint
     from .command_text import describe_baseline
-    from .log import EvaluationPoint, TrainingProgress, line_of, point_line, read_record, result_of
+    from .log import TrainingProgress, line_of, point_line, read_record, result_of
     from .run import work
 
     known = read_record(folder)

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ...core.text import number, plural, share
+from ...evidence.baseline_rows import EvaluationPoint
 from .log import (
     PAPER_STEPS,
     SEARCH_STEPS,
     STOPPED,
     UNMEASURED,
     BaselineRecord,
-    EvaluationPoint,
     line_of,
     pace_of,
     point_line,

@@ -23,12 +23,13 @@ from ...core.seeds import salted_seed
 from ...core.values import Episode
 from ...core.version import __version__
 from ...domains import import_string, load, require_installed
+from ...evidence.baseline_rows import EvaluationPoint
 from ...memory.lock import WriterLock, is_locked
 from ...memory.origin import is_written_here, sign
 from ...memory.runs import TRAJECTORIES, new_run
 from ...runtime.rollouts.pool import ProcessPool
 from ...settings.effects import effects_of_domain
-from .log import BaselineLog, BaselineRecord, EvaluationPoint, TrainingProgress, read_record, recorded_settings
+from .log import BaselineLog, BaselineRecord, TrainingProgress, read_record, recorded_settings
 from .settings import METHOD, MOST_STEPS, BaselineSettings
 from .tasks import Act, MeasuredTask, measured_task
 from .tasks import play as play_episode

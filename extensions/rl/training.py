@@ -22,8 +22,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 from ...core.ports import has_success
 from ...core.seeds import derive_seed
 from ...domains import load
+from ...evidence.baseline_rows import EvaluationPoint
 from . import checkpoints
-from .log import BaselineLog, BaselineRecord, EvaluationPoint, TrainingProgress, read_record
+from .log import BaselineLog, BaselineRecord, TrainingProgress, read_record
 from .settings import EVALUATED, MOST_SEED, BaselineSettings
 from .tasks import (
     CPU,
