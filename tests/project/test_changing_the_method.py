@@ -10,13 +10,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from memento.core.events import BranchEnded, CandidateAccepted, EliteChanged, Fact
+from memento.core.events import BranchEnded, CandidateAccepted, EliteChanged, Fact, ProposalMade
 from memento.core.operators import OPERATORS
 from memento.core.values import CandidateState, Operator, Program
+from memento.runtime.prompts import PromptFolder
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 
 from ..support.keeper_world import World, play
+from ..support.prompt_samples import BRIEF, CONTRACT, Scripted, candidate, program_reply, propose
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "changing-the-method.md"
 EXAMPLES = dict(re.findall(r'```python\n"""(\w+)\.py"""\n(.*?)```', GUIDE.read_text("utf-8"), flags=re.DOTALL))
@@ -79,6 +81,17 @@ def test_a_simplification_wins_with_a_program_that_is_as_fit(examples: Path) -> 
     logs = [searched(module, seed, 0) for seed in range(20)]
     assert any("/simple/" in fact.candidate for log in logs for fact in log if isinstance(fact, EliteChanged))
     assert OPERATORS[module.SIMPLIFY].title == "simplify"
+
+
+async def test_the_prompt_of_a_simplification_asks_for_it(examples: Path) -> None:
+    module = importlib.import_module("simplify")
+    model = Scripted(lambda _: program_reply())
+    agent = module.Simplifier(
+        model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, limits="1 s a call.",
+    )
+    fact = await agent.carry_out(propose(module.SIMPLIFY, candidate()))
+    assert isinstance(fact, ProposalMade)
+    assert module.ASK.strip() in model.asked[0].prompt
 
 
 def test_map_elites_draws_parents_from_several_cells(examples: Path) -> None:
