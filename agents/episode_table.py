@@ -4,9 +4,9 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from ..core.metrics import MAX_ENTRIES, NEVER, OMITTED, finite, flat_metrics, mean
+from ..core.ranks import rank_correlation
 from ..core.text import one_line, text_table
 from ..core.values import JSON, Episode, Score
 
@@ -192,7 +192,7 @@ def informative(values: Sequence[JSON], fitnesses: Sequence[float]) -> tuple[flo
     ranked = [-math.inf if number is None else number for number in numbers]
     largest = max(map(abs, present), default=0.0)
     spread = (max(present) / largest - min(present) / largest) if largest else 0.0
-    return round(abs(_correlation(_ranks(ranked), _ranks(fitnesses))), 3), spread
+    return round(abs(rank_correlation(ranked, fitnesses, least=1) or 0.0), 3), spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,25 +311,6 @@ def _evenly(places: Sequence[int], most: int) -> list[int]:
     if len(places) <= most:
         return list(places)
     return [places[round(step * (len(places) - 1) / (most - 1))] for step in range(most)]
-
-
-def _ranks(numbers: Sequence[float]) -> list[float]:
-    """The rank of each number; equal numbers share the mean of their ranks."""
-    order = sorted(range(len(numbers)), key=lambda place: numbers[place])
-    starts = [0, *(place + 1 for place, (one, two) in enumerate(pairwise(order)) if numbers[one] != numbers[two])]
-    ranks = [0.0] * len(numbers)
-    for start, stop in pairwise([*starts, len(order)]):
-        for place in order[start:stop]:
-            ranks[place] = (start + stop - 1) / 2
-    return ranks
-
-
-def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Pearson's correlation; 0 if one of the two is constant."""
-    one, two = mean(first), mean(second)
-    products = math.fsum((a - one) * (b - two) for a, b in zip(first, second, strict=True))
-    squares = math.fsum((a - one) ** 2 for a in first) * math.fsum((b - two) ** 2 for b in second)
-    return products / math.sqrt(squares) if squares > 0 else 0.0
 
 
 def _between(values: Sequence[JSON], fitnesses: Sequence[float]) -> float:

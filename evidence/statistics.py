@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.ranks import rank_correlation
+
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 
@@ -179,21 +181,8 @@ def correlate(pairs: Sequence[tuple[float, float]]) -> Correlation:
     first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     if len(pairs) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
         return Correlation(n=len(pairs), pearson=None, spearman=None)
-    r, rho = float(stats.pearsonr(first, second).statistic), float(stats.spearmanr(first, second).statistic)
-    return Correlation(n=len(pairs), pearson=r if isfinite(r) else None, spearman=rho if isfinite(rho) else None)
-
-
-def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Spearman's rho, ties with their mean rank; None for fewer than three pairs, or where a side does not vary."""
-    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
-        return None
-    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
-
-
-def _ranks(values: Sequence[float]) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    _, places, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)
-    ranks: np.ndarray[Any, np.dtype[np.float64]] = (np.cumsum(counts) - (counts - 1) / 2)[places]
-    return ranks
+    r, rho = float(stats.pearsonr(first, second).statistic), rank_correlation(first, second)
+    return Correlation(n=len(pairs), pearson=r if isfinite(r) else None, spearman=rho)
 
 
 def area_under(curve: Sequence[float]) -> float | None:

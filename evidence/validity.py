@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.examined import EvaluatorTests
+from ..core.ranks import rank_correlation
 from ..core.text import DASH, number, one_line
 from .records import Merit, RunRecord
-from .statistics import CONFIDENCE, rank_correlation
+from .statistics import CONFIDENCE
 from .tables import Table, interval_words
 
 RESAMPLES = 2000

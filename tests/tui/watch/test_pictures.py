@@ -16,7 +16,7 @@ SCREENS = {
     "diff": ("2", "end", "enter", "f"), "metrics": ("2", "end", "enter", "m"), "episodes": ("2", "end", "enter", "x"),
     "prompt": ("2", "end", "enter", "w"), "reply": ("2", "end", "enter", "r"),
 }
-LARGE = ("run", "candidates", "evaluators", "diff")
+LARGE = ("run", "candidates")
 
 
 @pytest.mark.slow
