@@ -21,8 +21,6 @@ from memento.memory.store import RunStore
 from ..support.processes import members_of, wait_until_gone
 from .conftest import SMALL, Runs, kill, verdicts
 
-pytestmark = pytest.mark.quick
-
 MOVING = ("--set", "generations=2", "--set", "evaluator_every=1")
 ISLANDS = (
     "--set", "islands=2", "--set", "partners=front", "--set", "memory_scope=until-changed", "--set", "robust=on",
@@ -61,7 +59,7 @@ def test_every_slot_is_accounted_for(runs: Runs) -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("more", [
-    pytest.param((), id="one"), pytest.param(ISLANDS, id="islands", marks=pytest.mark.slow),
+    pytest.param((), id="one", marks=pytest.mark.quick), pytest.param(ISLANDS, id="islands", marks=pytest.mark.slow),
     pytest.param(MOVING, id="moving", marks=pytest.mark.slow),
 ])
 def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs, more: tuple[str, ...]) -> None:

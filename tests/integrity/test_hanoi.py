@@ -8,8 +8,6 @@ from memento.core.values import JSON
 
 from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, complete, text_of
 
-pytestmark = pytest.mark.quick
-
 FOLDER = Path(__file__).parent / "hanoi"
 SEEDS = (1, 2)
 

@@ -16,8 +16,6 @@ from memento.domains.hanoi.task import Array
 
 from ...support.nightly import first_and_nightly
 
-pytestmark = pytest.mark.quick
-
 STEPS = 40
 
 

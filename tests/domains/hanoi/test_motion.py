@@ -4,10 +4,7 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
 from memento.domains.hanoi import MOTION
-
-pytestmark = pytest.mark.quick
 
 
 def test_the_commands_are_the_controllers() -> None:

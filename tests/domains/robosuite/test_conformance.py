@@ -8,8 +8,6 @@ from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
 from ...conformance.renderer import RendererContract
 
-pytestmark = pytest.mark.quick
-
 
 class OneArm:
     domain: ClassVar[str] = "robosuite:Lift"

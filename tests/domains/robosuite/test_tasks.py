@@ -14,8 +14,6 @@ from memento.domains.robosuite.environment import RobosuiteEnvironment
 from memento.domains.robosuite.options import NOISES
 from memento.domains.robosuite.tasks import TASKS, layout
 
-pytestmark = pytest.mark.quick
-
 Make = Callable[..., RobosuiteEnvironment]
 
 

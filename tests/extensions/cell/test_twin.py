@@ -14,8 +14,6 @@ from memento.extensions.cell.sensor_model import NONE, measured_colour, measured
 
 from .conftest import Twin
 
-pytestmark = pytest.mark.quick
-
 DYNAMICS = (
     "sliding_friction_scale", "torsional_friction", "rolling_friction", "cube_mass_scale", "joint_damping_scale",
     "actuator_gain_scale",

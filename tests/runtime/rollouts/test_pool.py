@@ -33,7 +33,7 @@ def workers_of(controller):
     return [pid for pid, command in processes_of(controller).items() if "memento.runtime.rollouts.worker" in command]
 
 
-async def until(condition, limit_s=5.0):
+async def until(condition, limit_s=60.0):
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, "it never happened"
@@ -221,7 +221,7 @@ async def kill_9(depth: int) -> int:
     def found():
         return [level for worker in workers_of(os.getpid()) for level in ({worker}, *levels(worker))]
 
-    await until(lambda: len(found()) == 3, 20)
+    await until(lambda: len(found()) == 3)
     await asyncio.sleep(0.15)
     [victim] = found()[depth]
     os.kill(victim, signal.SIGKILL)
