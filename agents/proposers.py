@@ -6,6 +6,8 @@ from functools import partial
 from typing import NotRequired, TypedDict, Unpack
 
 from ..core.events import ProposalMade, Propose
+from ..core.methods import METHODS
+from ..core.operators import Operation
 from ..core.ports import Form, Model, Prompts, Rig
 from ..core.programs.program_text import digest
 from ..core.text import excerpt, fenced_text
@@ -83,6 +85,9 @@ class Common(TypedDict):
     edited: NotRequired[bool]  # whether later proposals edit a first program; by default True
     memory_detail: NotRequired[MemoryDetail]  # what a climb's prompt shows of rejected edits; by default "summary"
     rig: NotRequired[Rig]  # of a calibration
+    acceptance: NotRequired[str]  # when a climb goes on from an edit, as the end of a sentence; by default MEMENTO's
+    operation: NotRequired[Operation]  # that the agent is for
+    selection: NotRequired[str]  # when the method keeps a program, as the end of a sentence; by default MEMENTO's
 
 
 class _Proposer:
@@ -99,6 +104,8 @@ class _Proposer:
         self._talker = Talker(writer=writer, prompts=turns)
         self._feedback = common.get("feedback", "stories")
         self._form: Form = common.get("answers", AS_PUBLISHED).revisions
+        self._selection = common.get("selection", METHODS["memento"].selection)
+        self._acceptance = common.get("acceptance", METHODS["memento"].acceptance)
         self._prompts = prompts
         self._kind = common["brief"].kind
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""
@@ -112,15 +119,15 @@ class _Proposer:
     def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:
         return with_form(self._prompts, name, SUMMARY, form, self._note, **variables)
 
-    def _shown(self, candidate: CandidateState, order: Propose, left_out: tuple[str, ...]) -> dict[str, str]:
+    def _blocks_of(self, candidate: CandidateState, order: Propose, left_out: tuple[str, ...]) -> dict[str, str]:
         courses = 0 if EPISODES in left_out else 1 if SECOND in left_out else 2
         return {
             "program": program_block(candidate.program),
-            "feedback": _joined(policy_feedback(candidate, self._feedback, courses), self._seen(candidate, order)),
+            "feedback": _join(policy_feedback(candidate, self._feedback, courses), self._critique_of(candidate, order)),
             "history": _history(candidate, order),
         }
 
-    def _seen(self, candidate: CandidateState, order: Propose) -> str:
+    def _critique_of(self, candidate: CandidateState, order: Propose) -> str:
         """What a critic said about an episode of the candidate, and which attached picture shows it; "" for neither."""
         found = next((each for each in order.critiques if each.candidate == candidate.id), None)
         pictures = order.critiques if self._aids.sheets is not None else ()
@@ -132,7 +139,7 @@ class _Proposer:
         notes = self._aids.notes
         return notes_text(self._prompts, notes.of(order)) if notes is not None else ""
 
-    def _tried(self, order: Propose) -> str:
+    def _tried_before(self, order: Propose) -> str:
         """What was tried before and not kept, and the notes, each with its heading; "" for nothing."""
         lines = tried_list(order.tried, order.parents, order.others)
         tried = f"## Tried before, and not kept\n\n{fenced_text(lines)}\n" if lines else ""
@@ -176,10 +183,10 @@ class _Proposer:
         common = self._measure(order) + hints_text(self._prompts, hints)  # the same in most prompts of the search
         common += shortened(self._prompts, left_out)
         room = bound - len(question(self._situation, common).text)
-        rest, again = self._asked(without(order, left_out), left_out, room)
+        rest, again = self._prompt_end(without(order, left_out), left_out, room)
         return question(self._situation, common + rest, common + again)
 
-    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+    def _prompt_end(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         """The end of the prompt without the parts that are left out, and the end of one that is probably sent soon as
         well ("" for none). `room` is the number of characters that it should have at most.
         """
@@ -205,7 +212,7 @@ class Initiator(_Proposer):
         use = self._prompts.fill("starting-point" if common.get("edited", True) else "used-as-is").strip()
         self._use = f"{use}\n\n{self._prompts.fill('advice-' + common['brief'].kind).strip()}"
 
-    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+    def _prompt_end(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         failures = rejections_list(order.rejections, full=True)
         earlier = self._prompts.fill("earlier-attempts", failures=fenced_text(failures)) if failures else ""
         return self._rest("initial-policy", use=self._use, earlier=earlier), ""
@@ -223,14 +230,15 @@ class HillClimber(_Proposer):
         self._form = common.get("answers", AS_PUBLISHED).edits
         self._memory_detail = common.get("memory_detail", "summary")
 
-    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+    def _prompt_end(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         (current,) = order.parents
         if self._memory_detail == "none":
             order, memory = replace(order, rejections=()), NOT_SHOWN
         else:
             memory = NO_ROOM if MEMORY in left_out else self._memory(order)
         memory = "\n\n".join(filter(None, (memory.rstrip("\n"), self._notes(order))))
-        fill = partial(self._rest, "hill-climb", self._form, **self._shown(current, order, left_out))
+        blocks = self._blocks_of(current, order, left_out)
+        fill = partial(self._rest, "hill-climb", self._form, **blocks, acceptance=self._acceptance)
         return fill(memory=memory), fill(memory="")
 
     def _memory(self, order: Propose) -> str:
@@ -252,16 +260,33 @@ class Mutator(_Proposer):
         super().__init__(**common)
         self._remedies = remedies(self._prompts)
 
-    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+    def _prompt_end(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         (parent,) = order.parents
         focus = ""
         if order.focus is not None:
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies, self._kind))
         fill = partial(
-            self._rest, "macro-mutation", self._form, **self._shown(parent, order, left_out), tried=self._tried(order)
+            self._rest, "macro-mutation", self._form, **self._blocks_of(parent, order, left_out),
+            tried=self._tried_before(order), selection=self._selection,
         )
         # All macro-mutations of a generation have one parent, and differ in the focus, which comes last.
         return fill(focus=focus), fill(focus="")
+
+
+class Reviser(_Proposer):
+    """Requests a revision of one parent by an operator that a method from outside brings: what its row asks for."""
+
+    def __init__(self, **common: Unpack[Common]) -> None:
+        super().__init__(**common)
+        self._operation = common["operation"]
+
+    def _prompt_end(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+        (parent,) = order.parents
+        fill = partial(
+            self._rest, "revision", self._form, **self._blocks_of(parent, order, left_out), selection=self._selection,
+            title=self._operation.proposal, instruction=self._operation.instruction,
+        )
+        return fill(tried=self._tried_before(order)), fill(tried="")
 
 
 class Crosser(_Proposer):
@@ -279,7 +304,7 @@ class Crosser(_Proposer):
             order = replace(order, critiques=tuple(each for each in order.critiques if each.candidate == first.id))
         return await super().carry_out(order)
 
-    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+    def _prompt_end(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         first, second = order.parents
         same, focus = _same(order), ""
         if order.focus is not None and same:
@@ -292,7 +317,7 @@ class Crosser(_Proposer):
         if same:
             fill = partial(
                 self._rest, "crossover-with-itself", self._form, title=title_of(first, order),
-                **self._shown(first, order, left_out), tried=self._tried(order),
+                **self._blocks_of(first, order, left_out), tried=self._tried_before(order),
             )
         else:
             fill = self._of_two(order, focus, left_out, room)
@@ -313,13 +338,13 @@ class Crosser(_Proposer):
             first_title=title_of(first, order),
             second_title=title_of(second, order),
             first=program_block(first.program),
-            first_history=_headed(histories[0], level=3),
+            first_history=_with_heads(histories[0], level=3),
             first_faults=self._outcome(first, order, left_out),
-            second_history=_headed(second_history(*histories), level=3),
+            second_history=_with_heads(second_history(*histories), level=3),
             second_faults=self._outcome(second, order, left_out),
             first_said="" if EPISODES in left_out else self._said(first),
             second_said="" if EPISODES in left_out else self._said(second),
-            tried=self._tried(order),
+            tried=self._tried_before(order),
         )
         left = max(LEAST_SECOND, room - len(fill(second="-", focus=focus)))
         return partial(fill, second=second_block(first.program, second.program, left))
@@ -327,7 +352,7 @@ class Crosser(_Proposer):
     def _outcome(self, parent: CandidateState, order: Propose, left_out: tuple[str, ...]) -> str:
         """The faults of a parent, what of it never ran, and what a critic said, each with its heading."""
         coverage = "" if self._feedback == "metrics" or EPISODES in left_out else coverage_text(parent)
-        return _joined(_faults(parent), coverage, self._seen(parent, order))
+        return _join(_faults(parent), coverage, self._critique_of(parent, order))
 
 
 def _same(order: Propose) -> bool:
@@ -335,15 +360,15 @@ def _same(order: Propose) -> bool:
     return digest(first.program) == digest(second.program)
 
 
-def _joined(*texts: str) -> str:
+def _join(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
 def _history(candidate: CandidateState, order: Propose) -> str:
-    return _headed(history(candidate, order.tried), level=2)
+    return _with_heads(history(candidate, order.tried), level=2)
 
 
-def _headed(lines: str, *, level: int) -> str:
+def _with_heads(lines: str, *, level: int) -> str:
     return f"{'#' * level} The edits that led to it, oldest first\n\n{fenced_text(lines)}" if lines else ""
 
 

@@ -9,7 +9,7 @@ from ..core.events import Fact, Order, Roll
 from ..core.ports import Domain, RollTask
 from ..domains import PREFIXES, is_ours
 from ..runtime.rollouts.pool import ProcessPool
-from ..search.ahead import basis, expected
+from ..search.ahead import basis, likely_rolls
 from ..settings import Settings
 from .wiring import workers_of
 
@@ -47,7 +47,7 @@ class LookAhead:
         changed = len(found) != len(self._basis) or not all(map(is_, found, self._basis))
         if changed:
             self._basis = found
-            self._likely = _tasks(expected(state, self._generations))
+            self._likely = _tasks(likely_rolls(state, self._generations))
         if changed or last != self._last:
             self._last = last
             self._pool.expect(self._likely, _tasks(rolls))

@@ -13,7 +13,7 @@ from ..agents.notes import Notes
 from ..core.audits import HACK
 from ..core.errors import UsageError
 from ..core.events import ProposeAttack
-from ..core.methods import CALIBRATE
+from ..core.methods import CALIBRATE, load_method
 from ..core.ports import Ask, Reply
 from ..core.values import JSON
 from ..domains import load as load_domain
@@ -147,6 +147,7 @@ class Size:
 
 async def _size(settings: Settings, kind: Kind, assumed: Assumed, model: Recorder) -> Size:
     domain = load_domain(settings.domain, settings.provenance)
+    load_method(settings.method, settings.provenance)
     models = Models(proposer=model, evaluator_writer=model, judges=(model,), attacker=model, critic=model)
     aids = aids_of(settings, Hints(), Notes())
     samples = Samples(

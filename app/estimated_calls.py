@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..core.methods import branches_of
 from ..core.operators import OPERATORS
 from ..core.values import Operator
-from ..search.stages import ATTEMPTS
+from ..search.initial import ATTEMPTS
 from ..settings import ATTACKER, CRITIC, Settings
 from .budgets import models_of
 

@@ -1,5 +1,9 @@
 """The inputs of a run's decisions, from its settings."""
 
+from typing import Any
+
+from pydantic import TypeAdapter
+
 from ..core.methods import SearchPart, method_named, slots_for
 from ..core.order_ids import CONDITIONS
 from ..core.ports import Domain, has_success
@@ -9,7 +13,7 @@ from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
 from ..search.gate import GateTerms
 from ..search.hardening import AttackTerms
-from ..search.keepers import KEEPERS
+from ..search.keepers import keeper_of_method
 from ..search.meetings.starts import MOST_STARTS
 from ..search.options import GenerationBudget, SearchOptions
 from ..search.rollout_plan import FreshPlan, RolloutPlan
@@ -33,7 +37,7 @@ def plan_of(
         generations=settings.evaluator_generations,
     )
     return RunPlan(
-        method=KEEPERS[settings.method],
+        method=keeper_of_method(settings.method),
         slots=slots_of(settings),
         search=RolloutPlan(
             split="search",
@@ -58,6 +62,7 @@ def plan_of(
             lasting_memory=settings.memory_scope != "generation",
             marked_memory=settings.memory_scope == "until-changed",
             macro_focus=settings.macro_focus,
+            parameters=_parameters(settings),
             latest_of_equals=settings.model != "offline",
             islands=settings.islands,
             dealing=settings.island_dealing,
@@ -76,6 +81,12 @@ def plan_of(
         reference=domain.reference_evaluator(),
         conditions=CONDITIONS if settings.robust == "on" else (),
     )
+
+
+def _parameters(settings: Settings) -> Any:
+    """The parameters of a method from outside; None for a method without any."""
+    kind = method_named(settings.method).parameters
+    return None if kind is None else TypeAdapter(kind).validate_python(settings.parameters)
 
 
 def _final_episodes(settings: Settings) -> int:

@@ -19,7 +19,7 @@ from ..core.events import (
     ProposalMade,
     Propose,
 )
-from ..core.methods import CALIBRATE
+from ..core.methods import CALIBRATE, load_method
 from ..core.order_ids import CALIBRATE as CALIBRATION
 from ..core.order_ids import RANDOM, SEARCH, TUNE, parse, slot_of
 from ..core.ports import Domain
@@ -126,6 +126,7 @@ def state_before(
         if recorded.method == CALIBRATE or parse(candidate).branch == CALIBRATION:
             raise UsageError(f"{folder.name} is a calibration of a robot, which cannot be repeated from its log")
         domain = load_domain(recorded.domain, recorded.provenance)
+        load_method(recorded.method, recorded.provenance)
         past = _past(store, candidate)
         order, known = _order_before(outline, recorded, settings, domain, past, candidate)
         outcome = find(store, candidate)

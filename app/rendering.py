@@ -23,7 +23,7 @@ from ..memory.lookup import INITIAL_POLICY, Policy, find, first_policy, last_eli
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..runtime.rollouts.pool import ProcessPool
-from ..search.stages import split_of
+from ..search.final import split_of
 from ..settings import Settings, settings_in
 from ..settings.evaluate import given_options
 from .given_files import read_program

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.events import RULES, RunResumed, RunStarted
+from ..core.methods import branches_of, load_method
 from ..core.ports import Display, Domain
 from ..core.seeds import new_salt
 from ..core.values import JSON, Program
@@ -58,6 +59,7 @@ async def run(
     if settings.replay is None:     # a replay takes their texts from the record
         settings.provenance.require(files_named(settings.as_json()))
     domain = load_domain(settings.domain, settings.provenance)
+    load_method(settings.method, settings.provenance)
     require_installed(settings.domain)
     recorded = _recording(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
@@ -87,6 +89,7 @@ async def run(
                 settings=settings.as_json(), versions=versions(), sandbox=where.layers, initial=initial,
                 evaluator=evaluator, prompts=prompts, exploits=exploits, rules=RULES,
                 programs=digests_of(text for texts in models_of(settings).values() for text in texts),
+                branches=branches_of(settings.as_json()),
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, machines=where,
@@ -136,6 +139,7 @@ async def resume(
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain, settings.provenance)
+        load_method(settings.method, settings.provenance)
         require_installed(settings.domain)
         recorded = _recording(settings)
         async with (

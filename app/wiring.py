@@ -40,7 +40,7 @@ from ..core.events import (
     TryOnTwin,
     TryProgram,
 )
-from ..core.methods import CALIBRATE, branches_of, edits, tunes
+from ..core.methods import CALIBRATE, branches_of, edits, method_named, tunes
 from ..core.operators import OPERATORS, Operation
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import (
@@ -72,7 +72,7 @@ from ..models.spec import parse_specs
 from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
-from ..search.stages import split_of
+from ..search.final import split_of
 from ..settings import ALL, Asking, Settings
 from ..settings.effects import contacts
 from .breeding import breeder_for
@@ -360,6 +360,7 @@ def make_askers(
         "feedback": settings.feedback, "aids": aids,
         "practice_cpu": practice_limits_in_words(step_limit_ms=settings.step_limit_ms),
         "edited": edits(settings.as_json()), "memory_detail": settings.memory_detail,
+        "selection": _selection(settings), "acceptance": method_named(settings.method).acceptance,
     }
     if settings.method == CALIBRATE:
         common["rig"] = rig_of(settings, domain)
@@ -381,6 +382,14 @@ def make_askers(
     )
 
 
+def _selection(settings: Settings) -> str:
+    """When the method keeps a program; where there are challenges, it must also prove itself on fresh episodes."""
+    says = method_named(settings.method).selection
+    if not settings.confirm_episodes:
+        return says
+    return f"{says}, and if fresh episodes, which no program was selected on, show it to be better than the elite"
+
+
 def proposers_of(settings: Settings, common: Common) -> Mapping[Operator, Agent]:
     """The agents of the operators of the run's branches, and of p_0's. Raises UsageError if a prompt does not fit."""
     used = {operator for branch in branches_of(settings.as_json()) for operator in branch.operators}
@@ -394,7 +403,7 @@ def _agent_of(row: Operation, common: Common) -> Agent:
         made = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"the agent {row.agent} of the operator {row.operator} cannot be loaded: {error}") from error
-    agent: Agent = made(**common)
+    agent: Agent = made(**common, operation=row)
     return agent
 
 

@@ -170,7 +170,8 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
         return
     operators = OPERATORS.ordered(branch.operator for row in rows for branch in row.branches)
     yield ""
-    yield _row("fitness", f"{'elite':<17}" + "".join(f"{OPERATORS[each].branch:>9}" for each in operators) + "  slots")
+    heads = "".join(f"{OPERATORS[each].branch[:8]:>9}" for each in operators)
+    yield _row("fitness", f"{'elite':<17}{heads}  slots")
     shown = rows if len(rows) <= GENERATIONS_SHOWN else (rows[0], *rows[1 - GENERATIONS_SHOWN:])
     least, most = min(row.elite.fitness for row in rows), max(row.elite.fitness for row in rows)
     before: EliteChanged | None = None

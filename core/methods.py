@@ -1,14 +1,17 @@
-"""The search methods: their names, their parts, and the branches of their generations."""
+"""The search methods: their names, their parts, and the branches of their generations; also of methods from outside."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+from importlib import import_module
+from typing import Any
 
-from .errors import no_such
-from .operators import OPERATORS
+from .errors import UsageError, no_such
+from .operators import OPERATORS, Operation
 from .order_ids import CONDITIONS, RANDOM
+from .provenance import UNKNOWN, Provenance
 from .text import plural
-from .values import JSON, Operator
+from .values import JSON, MethodBranch, Operator
 
 CALIBRATE = "calibrate"  # the name of the method that needs a robot
 
@@ -31,22 +34,7 @@ class SearchPart(Enum):
 _EVOLUTION = frozenset({SearchPart.GENERATIONS, SearchPart.EDITS, SearchPart.ELITE, SearchPart.FINAL})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
-    """Some slots of a generation. `word` appears in their orders' ids; "" if the slots use several words.
-
-    `what` names one of its proposals, `short` is the abbreviation.
-    """
-
-    label: str
-    word: str
-    what: str
-    short: str
-    slots: int
-    operators: tuple[Operator, ...]
-
-
-Branches = Callable[[Mapping[str, JSON]], tuple[Branch, ...]]
+Branches = Callable[[Mapping[str, JSON]], tuple[MethodBranch, ...]]
 """The branches of a generation, from the settings of a run."""
 
 
@@ -54,7 +42,13 @@ Branches = Callable[[Mapping[str, JSON]], tuple[Branch, ...]]
 class Method:
     """A search method. `parts` decides which settings have an effect.
 
-    `published` is the paper's name of the method; None if the method is not in the paper.
+    `published` is the paper's name of the method; None if the method is not in the paper. `selection` completes the
+    sentence of prompts "The new program is run on the same episodes, with the same seeds, as its parent, and …";
+    `acceptance` does the same for an edit of a climb.
+
+    A method from outside MEMENTO also has a `keeper`: a function of C_0, the rollout plan, the slots of a generation
+    and the options of the search, as in `search/keepers.py`. `parameters` is a dataclass of its own settings, which
+    are given as `parameters.NAME` and reach the keeper as `options.parameters`. `operators` are those that it adds.
     """
 
     name: str
@@ -62,6 +56,11 @@ class Method:
     parts: frozenset[SearchPart]
     branches: Branches
     published: str | None = None
+    acceptance: str = "replaces it if its F is at least as high"
+    selection: str = "counts only if no other program of its generation has a higher F"
+    keeper: Callable[..., Any] | None = None
+    parameters: type[Any] | None = None
+    operators: tuple[Operation, ...] = ()
 
 
 def halves(slots: int) -> tuple[int, int]:
@@ -69,55 +68,55 @@ def halves(slots: int) -> tuple[int, int]:
     return slots - slots // 2, slots // 2
 
 
-def _climb(slots: int) -> Branch:
-    return _branch(Operator.HILL_CLIMB, slots)
+def _climb(slots: int) -> MethodBranch:
+    return branch_of_operator(Operator.HILL_CLIMB, slots)
 
 
-def _macro(slots: int) -> Branch:
-    return _branch(Operator.MACRO, slots)
+def _macro(slots: int) -> MethodBranch:
+    return branch_of_operator(Operator.MACRO, slots)
 
 
-def _branch(operator: Operator, slots: int, *, label: str = "", word: str = "") -> Branch:
+def branch_of_operator(operator: Operator, slots: int, *, label: str = "", word: str = "") -> MethodBranch:
     """The branch of one operator; `label` and `word` default to the operator's."""
     names = OPERATORS[operator]
-    return Branch(
+    return MethodBranch(
         label=label or names.branch, word=word or names.word, what=names.proposal, short=names.short, slots=slots,
         operators=(operator,),
     )
 
 
-def _memento(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+def _memento(settings: Mapping[str, JSON]) -> tuple[MethodBranch, ...]:
     """The paper's three branches, and that of tuning if it has slots."""
-    tuned = _branch(Operator.TUNE, _number(settings, "k_tune"))
-    crosses = _branch(Operator.CROSSOVER, _number(settings, "k_cross"))
+    tuned = branch_of_operator(Operator.TUNE, _number(settings, "k_tune"))
+    crosses = branch_of_operator(Operator.CROSSOVER, _number(settings, "k_cross"))
     paper = _climb(_number(settings, "k_hc")), _macro(_number(settings, "k_macro"))
     return (*paper, *([tuned] if tuned.slots else []), crosses)
 
 
-def _two_branches(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+def _two_branches(settings: Mapping[str, JSON]) -> tuple[MethodBranch, ...]:
     climbs, macros = halves(_number(settings, "k"))
     return _climb(climbs), _macro(macros)
 
 
-def _islands(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+def _islands(settings: Mapping[str, JSON]) -> tuple[MethodBranch, ...]:
     operators = (Operator.MACRO, Operator.CROSSOVER)
     bred = "bred program"
-    return (Branch(
+    return (MethodBranch(
         label="islands", word="", what=bred, short=bred, slots=_number(settings, "k"), operators=operators
     ),)
 
 
 def _one_branch(operator: Operator, *, label: str = "", word: str = "") -> Branches:
     """All `k` slots for one operator."""
-    return lambda settings: (_branch(operator, _number(settings, "k"), label=label, word=word),)
+    return lambda settings: (branch_of_operator(operator, _number(settings, "k"), label=label, word=word),)
 
 
-def _tuning_alone(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
-    return (_branch(Operator.TUNE, 1),)
+def _tuning_alone(settings: Mapping[str, JSON]) -> tuple[MethodBranch, ...]:
+    return (branch_of_operator(Operator.TUNE, 1),)
 
 
-def _calibration(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
-    return (_branch(Operator.CALIBRATE, 1),)
+def _calibration(settings: Mapping[str, JSON]) -> tuple[MethodBranch, ...]:
+    return (branch_of_operator(Operator.CALIBRATE, 1),)
 
 
 def _number(settings: Mapping[str, JSON], key: str) -> int:
@@ -157,6 +156,7 @@ METHODS: Mapping[str, Method] = {
             parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.MACRO, SearchPart.RACING},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
+            selection="is the parent of the next generation only if no other program of its generation has a higher F",
         ),
         Method(
             name="eureka-elite",
@@ -164,6 +164,7 @@ METHODS: Mapping[str, Method] = {
             parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.MACRO, SearchPart.RACING},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
+            selection="is the parent of the next generation only if no other program of its generation has a higher F",
         ),
         Method(
             name="revolve",
@@ -171,6 +172,7 @@ METHODS: Mapping[str, Method] = {
             parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.MACRO},
             branches=_islands,
             published="REvolve",
+            selection="joins the population of its island only if its F is at least the mean of the island",
         ),
         Method(
             name="zero-shot",
@@ -203,17 +205,74 @@ METHODS: Mapping[str, Method] = {
 }
 
 
+_FROM_OUTSIDE: dict[str, Method] = {}
+
+
+def is_outside(name: str) -> bool:
+    """Whether a name is that of a method outside MEMENTO: the import string "package.module:ATTRIBUTE"."""
+    module, colon, attribute = name.partition(":")
+    return bool(colon) and attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
 def method_named(name: str) -> Method:
-    """The method called `name`. Raises UsageError with the nearest names."""
-    if name not in METHODS:
-        raise no_such("method", name, METHODS)
-    return METHODS[name]
+    """The method called `name`. Raises UsageError with the nearest names.
+
+    Of one from outside that is not loaded nothing is known: any setting may have an effect in it.
+    """
+    if name in METHODS or name in _FROM_OUTSIDE:
+        return METHODS.get(name) or _FROM_OUTSIDE[name]
+    if is_outside(name):
+        return Method(name=name, title=name, parts=frozenset(SearchPart), branches=lambda settings: ())
+    raise UsageError(f"{no_such('method', name, METHODS)} (your own method is package.module:ATTRIBUTE)")
 
 
-def branches_of(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
-    """The branches of a run's method, from its settings; memento's branches if the method is not known."""
-    method = METHODS.get(str(settings.get("method")), METHODS["memento"])
-    return method.branches(settings)
+def load_method(name: str, provenance: Provenance = UNKNOWN) -> Method:
+    """The method called `name`; one from outside is imported, if that is allowed. Raises UsageError."""
+    if name in METHODS or name in _FROM_OUTSIDE or not is_outside(name):
+        return method_named(name)
+    provenance.require([f"import {name!r}"])
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the method exists, but one of its own imports is missing
+        raise UsageError(
+            f"the method {name!r} cannot be loaded: there is no module {error.name!r}; install it, or name its folder "
+            "in PYTHONPATH"
+        ) from None
+    if not isinstance(found, Method) or found.keeper is None:
+        raise UsageError(f"{name!r} is not a search method: it is no core.methods.Method with a keeper")
+    return add_method(replace(found, name=name))
+
+
+def add_method(method: Method) -> Method:
+    """Make a method from outside known by its name, with its operators. Raises UsageError for a name that is taken."""
+    if method.name in METHODS:
+        raise UsageError(f"there is a method {method.name!r} already: give yours another name")
+    if method.keeper is None:
+        raise UsageError(f"the method {method.name!r} has no keeper, so it cannot decide a search")
+    for row in method.operators:
+        OPERATORS.add(row)
+    _FROM_OUTSIDE[method.name] = method
+    return method
+
+
+class RecordedSettings(dict[str, JSON]):
+    """The settings of a recorded run, with the `branches` that its method had: it need not be installed here."""
+
+    def __init__(self, settings: Mapping[str, JSON], branches: tuple[MethodBranch, ...]) -> None:
+        super().__init__(settings)
+        self.branches = branches
+
+
+def branches_of(settings: Mapping[str, JSON]) -> tuple[MethodBranch, ...]:
+    """The branches of a run's method: those that were recorded, else by its settings; none of an unknown method."""
+    if isinstance(settings, RecordedSettings) and settings.branches:
+        return settings.branches
+    name = str(settings.get("method", "memento"))
+    method = METHODS.get(name) or _FROM_OUTSIDE.get(name)
+    return () if method is None else method.branches(settings)
 
 
 def edits(settings: Mapping[str, JSON]) -> bool:
@@ -292,7 +351,7 @@ def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
         return _number(settings, name)
 
     n_roll, pairs, held_out = number("n_roll"), number("confirm_episodes"), number("final_episodes")
-    parts = METHODS.get(str(settings.get("method")), METHODS["memento"]).parts
+    parts = method_named(str(settings.get("method", "memento"))).parts
     measures = final_measures(settings)
     again = f", under {measures} conditions" if measures > 1 else ""
     shares = (

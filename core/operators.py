@@ -8,6 +8,7 @@ from .order_ids import CALIBRATE, CROSS, HILL, MACRO, PROGRAM, TUNE
 from .values import Operator
 
 PROPOSERS = "memento.agents.proposers"
+REVISER = f"{PROPOSERS}:Reviser"
 LAST_COLOUR = 7  # of the colours of charts, of which what is not named has it
 
 
@@ -19,7 +20,8 @@ class Operation:
     and `title` is the name of the operator in a table. `parents` programs are what a proposal begins from.
 
     `agent` makes its proposals: the class "package.module:Class", which is made of `agents.proposers.Common`, and
-    `prompt` is the file that it fills, without its suffix. Both are "" for an operator that asks no model.
+    `prompt` is the file that it fills, without its suffix. Both are "" for an operator that asks no model. An operator
+    of a method from outside may take the agent `REVISER`, which asks for what its `instruction` says.
     `colour` is its place among the colours of charts, `lane` its column in the picture of a descent.
     """
 
@@ -32,6 +34,7 @@ class Operation:
     parents: int = 1
     prompt: str = ""
     agent: str = ""
+    instruction: str = ""
     colour: int = LAST_COLOUR
     lane: int = 1
 

@@ -76,6 +76,21 @@ Operator.CROSSOVER = Operator("crossover")
 Operator.CALIBRATE = Operator("calibration")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodBranch:
+    """Some slots of a generation. `word` appears in their orders' ids; "" if the slots use several words.
+
+    `what` names one of its proposals, `short` is the abbreviation.
+    """
+
+    label: str
+    word: str
+    what: str
+    short: str
+    slots: int
+    operators: tuple[Operator, ...]
+
+
 class Verdict(StrEnum):
     """Why an edit did not stay."""
 

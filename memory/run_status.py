@@ -44,7 +44,7 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.faults import Fault, FaultKind, is_stopped
-from ..core.methods import candidates_expected, final_measures, tuning_episodes
+from ..core.methods import RecordedSettings, branches_of, candidates_expected, final_measures, tuning_episodes
 from ..core.order_ids import FINAL, parse
 from ..core.values import JSON, Episode
 from .saved_episodes import SavedEpisodes
@@ -289,12 +289,14 @@ class RunStatus:
             case StageEntered():
                 self.stage = fact.stage
             case RunStarted():
-                self.settings, self.versions, self.sandbox = fact.settings, fact.versions, fact.sandbox
+                self.settings = RecordedSettings(fact.settings, fact.branches)
+                self.versions, self.sandbox = fact.versions, fact.sandbox
             case RunResumed():
                 if fact.sandbox is not None:
                     self.sandbox = tuple(layer for layer in self.sandbox if layer in fact.sandbox)
                 if fact.model:      # both answered: such a run is compared with none that one of them made
-                    self.settings = {**self.settings, "model": f"{self.settings['model']},{fact.model}"}
+                    both = {**self.settings, "model": f"{self.settings['model']},{fact.model}"}
+                    self.settings = RecordedSettings(both, branches_of(self.settings))
         self.status, self.why = "done" if self.stage == "done" else "running", ""
         self.rate_since, self.rate_from, self.tuning_from = at, self.candidates, self.tuning_episodes
 

@@ -38,7 +38,7 @@ MOST = 24
 """Episodes that are expected at once: what comes later is less likely, and results take memory until they are used."""
 
 
-def expected(state: Any, generations: int) -> tuple[Roll, ...]:
+def likely_rolls(state: Any, generations: int) -> tuple[Roll, ...]:
     """The rollouts that the keeper in this state will probably order, but has not ordered yet, the likeliest first.
 
     `state` is that of a whole run, `generations` how many its search may have. The ids may differ from those of the

@@ -88,7 +88,7 @@ class Conversing:
             case TurnTaken():
                 return self._take(state, replace(talk, said=fact.said.text, asked=fact.request))
             case ToolAnswered():
-                return self._ask(state, _practised(talk, fact), fact.answer.text)
+                return self._ask(state, _with_practice(talk, fact), fact.answer.text)
             case ProposalMade() | ProposalFailed():
                 rest = {slot: each for slot, each in state.open.items() if slot != talk.order.id}
                 handed_in = replace(fact, order=talk.order.id, practised=len(talk.conversation.drafts))
@@ -172,7 +172,7 @@ def _with(state: Talks, talk: Talk) -> Talks:
     return replace(state, open={**state.open, talk.order.id: talk})
 
 
-def _practised(talk: Talk, fact: ToolAnswered) -> Talk:
+def _with_practice(talk: Talk, fact: ToolAnswered) -> Talk:
     """The conversation with the CPU time of a tool, and the draft that was tried, if the fact reports one."""
     old = replace(talk.conversation, practice_cpu_s=talk.conversation.practice_cpu_s + fact.cpu_s)
     program = _tried_program(talk)

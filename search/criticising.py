@@ -47,7 +47,7 @@ def _of_parent(parent: CandidateState, fitness: str) -> WantedLook | None:
     if len(parent.scores) != len(parent.episodes):
         return None
     place = worst(parent.episodes, [score.fitness for score in parent.scores])
-    return None if place is None else _wanted(parent.id, parent.episodes[place], parent.scores[place], fitness)
+    return None if place is None else _look_at(parent.id, parent.episodes[place], parent.scores[place], fitness)
 
 
 def _of_rollouts(order: Judge, first: str) -> WantedLook | None:
@@ -56,7 +56,7 @@ def _of_rollouts(order: Judge, first: str) -> WantedLook | None:
     counts = range(len(order.episodes))
     means = [math.fsum(scores[place].fitness for scores in entries if place < len(scores)) for place in counts]
     place = worst(order.episodes, [mean / max(1, len(entries)) for mean in means])
-    return None if place is None else _wanted(first, order.episodes[place], None, "")
+    return None if place is None else _look_at(first, order.episodes[place], None, "")
 
 
 def worst(episodes: Sequence[Episode], fitnesses: Sequence[float]) -> int | None:
@@ -68,7 +68,7 @@ def worst(episodes: Sequence[Episode], fitnesses: Sequence[float]) -> int | None
     return min(lost)[1] if lost else None
 
 
-def _wanted(candidate: str, episode: Episode, score: Score | None, fitness: str) -> WantedLook:
+def _look_at(candidate: str, episode: Episode, score: Score | None, fitness: str) -> WantedLook:
     look = Criticise(
         id=look_id(candidate, episode.index), candidate=candidate, episode=episode, score=score, fitness=fitness
     )
@@ -128,7 +128,7 @@ class Criticising:
         asked = {order: recording for order, recording in state.asked.items() if order != fact.order}
         ready = tuple(each for each in state.held if _is_ready(each, known))
         held = tuple(each for each in state.held if not _is_ready(each, known))
-        orders = tuple(_shown(each.order, each.wanted, known) for each in ready)
+        orders = tuple(_with_looks(each.order, each.wanted, known) for each in ready)
         state = replace(state, known=known, asked=asked, held=held, off=state.off or fact.off)
         return Decision(state=state, orders=orders)
 
@@ -155,7 +155,7 @@ class Criticising:
         if state.off and not self._pictures:
             wanted = tuple(each for each in wanted if each.recording in state.known)
         if all(each.recording in state.known for each in wanted):
-            return state, [_shown(order, wanted, state.known)]
+            return state, [_with_looks(order, wanted, state.known)]
         asked = dict(state.asked)
         looks: list[Order] = []
         for each in wanted:
@@ -169,7 +169,9 @@ def _is_ready(held: Held, known: Mapping[str, Criticised]) -> bool:
     return all(each.recording in known for each in held.wanted)
 
 
-def _shown(order: Propose | Judge, wanted: tuple[WantedLook, ...], known: Mapping[str, Criticised]) -> Propose | Judge:
+def _with_looks(
+    order: Propose | Judge, wanted: tuple[WantedLook, ...], known: Mapping[str, Criticised]
+) -> Propose | Judge:
     """The order with what was said about its episodes."""
     critiques = []
     for each in wanted:

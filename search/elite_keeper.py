@@ -30,7 +30,7 @@ from .part import Part
 from .parts.racing import race
 from .rollout_plan import RolloutPlan
 from .state import Search, Slots
-from .trials import Trials, brief_of, chained, failed, trial_of
+from .trials import Trials, brief_of, chain, failed_candidate, trial_of
 
 Decided = Decision[Search]
 
@@ -62,7 +62,7 @@ class EliteKeeper:
         """C_0 is the elite of generation 0."""
         search = self.opening()
         first = Decision(state=search, facts=(elite_changed(0, self._initial, None),))
-        return chained(first, self.begin_generation(search))
+        return chain(first, self.begin_generation(search))
 
     def opening(self) -> Search:
         """The state before the first generation."""
@@ -121,9 +121,9 @@ class EliteKeeper:
         for branch in self.method.branches:
             if branch.is_due(search):
                 search = replace(search, begun=search.begun | {branch.operator})
-                return self._onward(chained(decision, branch.begin(search, self)))
+                return self._onward(chain(decision, branch.begin(search, self)))
         if all(map(search.is_spent, self._branches)):
-            return chained(decision, self._end_generation(search))
+            return chain(decision, self._end_generation(search))
         return decision
 
     def _end_generation(self, search: Search) -> Decided:
@@ -166,7 +166,7 @@ class EliteKeeper:
         """The generation ends with this elite."""
         changed = elite_changed(search.generation, elite, search.elite)
         adopted = self.with_elite(search, elite)
-        return chained(Decision(state=adopted, facts=(changed,)), self.begin_generation(adopted))
+        return chain(Decision(state=adopted, facts=(changed,)), self.begin_generation(adopted))
 
     def with_elite(self, search: Search, elite: CandidateState) -> Search:
         """The state after a generation with this elite."""
@@ -210,9 +210,9 @@ class EliteKeeper:
             fact, slot, operator=branch.operator, generation=search.generation, slot=order_ids.parse(slot).slot,
             parents=branch.parents(search),
         )
-        search = replace(search, trials=search.trials.practised(fact))
+        search = replace(search, trials=search.trials.with_practice(fact))
         if isinstance(fact, ProposalFailed):
-            return self.settle(search, failed(trial, fact.fault))
+            return self.settle(search, failed_candidate(trial, fact.fault))
         return follow(search, search.trials.begin(trial, shape=fact.shape), self.settle)
 
     def settle(self, search: Search, one: CandidateState) -> Decided:
@@ -220,7 +220,7 @@ class EliteKeeper:
         decision, branch = self.spend(search, one), self._branches[one.operator]
         if branch.has_result(decision.state):
             return self._onward(decision)
-        return chained(decision, branch.go_on(decision.state, self))
+        return chain(decision, branch.go_on(decision.state, self))
 
     def spend(self, search: Search, one: CandidateState) -> Decided:
         """The state after a slot is spent; the last slot of a branch ends it."""

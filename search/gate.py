@@ -31,7 +31,7 @@ from ..core.seeds import derive_seed
 from ..core.text import one_line, plural
 from ..core.values import Program
 from .meetings.paired import sign_flip
-from .trials import chained
+from .trials import chain
 
 # When the gate stops a candidate: it fails on the twin, or is clearly below its parents there. Pure.
 
@@ -146,7 +146,7 @@ class Gated:
         if slot in state.held:
             return Decision(state=state)
         if isinstance(fact, ProposalMade):
-            state, orders = self._tried(replace(state, held={**state.held, slot: fact}), slot, fact.program)
+            state, orders = self._try_on_twin(replace(state, held={**state.held, slot: fact}), slot, fact.program)
             return Decision(state=state, orders=orders)
         return self._hand_in(state, slot, fact)
 
@@ -162,11 +162,11 @@ class Gated:
                 names = tuple(dict.fromkeys(parent.id for parent in order.parents))
                 state = replace(state, parents={**state.parents, order.id: names})
                 for parent in order.parents:
-                    state, rolls = self._tried(state, parent.id, parent.program)
+                    state, rolls = self._try_on_twin(state, parent.id, parent.program)
                     orders += rolls
         return Decision(state=state, orders=tuple(orders), facts=decision.facts)
 
-    def _tried(self, state: AtTheGate, name: str, program: Program) -> tuple[AtTheGate, tuple[TryOnTwin, ...]]:
+    def _try_on_twin(self, state: AtTheGate, name: str, program: Program) -> tuple[AtTheGate, tuple[TryOnTwin, ...]]:
         """The orders for a program's episodes on the twin; none if they are known or under way."""
         if name in state.open or name in state.known:
             return state, ()
@@ -195,7 +195,7 @@ class Gated:
         decision = Decision(state=replace(state, open=rest, known={**state.known, name: complete}))
         for slot in sorted(state.held):
             if all(each in decision.state.known for each in (slot, *state.parents[slot])):
-                decision = chained(decision, self._judge(decision.state, slot))
+                decision = chain(decision, self._judge(decision.state, slot))
         return decision
 
     def _judge(self, state: AtTheGate, slot: str) -> Decision[AtTheGate]:

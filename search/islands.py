@@ -31,7 +31,7 @@ from .outcomes import branch_ended, elite_changed, search_ended
 from .parts.partners import Guest
 from .rollout_plan import RolloutPlan
 from .state import Search
-from .trials import Trials, chained
+from .trials import Trials, chain
 
 ISOLATION = 0.6
 """The share of the budget before which no program migrates.
@@ -163,7 +163,7 @@ class IslandsKeeper:
             tallies=(IslandTally(fitness=self._initial.fitness),) * self._count,
         )
         first = Decision(state=state, facts=(elite_changed(0, self._initial, None),))
-        return chained(first, self.begin_generation(state))
+        return chain(first, self.begin_generation(state))
 
     def decide(self, state: IslandSearch, fact: Fact) -> Decision[IslandSearch]:
         """The decision of the island that the fact belongs to; the last one to finish ends the generation."""
@@ -205,7 +205,7 @@ class IslandsKeeper:
         for place, island in enumerate(state.islands):
             if not island.over:
                 begun = self.keeper_of(state, place).begin_generation(island)
-                decision = chained(decision, self._follow(decision.state, place, begun))
+                decision = chain(decision, self._follow(decision.state, place, begun))
         return decision
 
     # ------------------------------------------------------------------------------------------ one generation
@@ -267,7 +267,7 @@ class IslandsKeeper:
         islands = tuple(decision.state if at == place else each for at, each in enumerate(state.islands))
         facts = tuple(fact for fact in decision.facts if not isinstance(fact, BranchEnded))
         here = Decision(state=replace(state, islands=islands), orders=decision.orders, facts=facts)
-        return chained(here, self._end_generation(here.state)) if all(each.over for each in islands) else here
+        return chain(here, self._end_generation(here.state)) if all(each.over for each in islands) else here
 
     def _end_generation(self, state: IslandSearch) -> Decision[IslandSearch]:
         """The branches end, and the best elite is that of the run, unless the last choice finds another one better."""
@@ -282,14 +282,14 @@ class IslandsKeeper:
             fitnesses=tuple(island.elite.fitness for island in islands), slots=tuple(map(_slots_of, state.shares)),
         ))
         state = replace(
-            state, records=_joined(islands),
+            state, records=_records_of(islands),
             trials=replace(state.trials, ordered=sum(island.trials.ordered for island in islands)),
             tallies=tuple(
                 tally.after(island.elite.fitness, best.fitness, _episodes_of(share, plan))
                 for tally, island, share in zip(state.tallies, islands, state.shares, strict=True)
             ),
         )
-        return chained(Decision(state=state, facts=facts), elect(self, state, best, others))
+        return chain(Decision(state=state, facts=facts), elect(self, state, best, others))
 
     def _branches(self, state: IslandSearch) -> Iterator[BranchEnded]:
         """The best result of each branch of the generation over the islands."""
@@ -334,7 +334,7 @@ def _as_guest(elite: CandidateState) -> CandidateState:
     return replace(elite, lineage=elite.lineage[-1:])
 
 
-def _joined(islands: Iterable[Search]) -> Records:
+def _records_of(islands: Iterable[Search]) -> Records:
     """What all islands saw of programs on the common stream of fresh episodes; of two records the longer one."""
     found: dict[str, CandidateState] = {}
     for island in islands:

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ..core.errors import UsageError
 from ..core.keeper import Keeper
-from ..core.methods import halves
+from ..core.methods import halves, method_named
 from ..core.values import CandidateState
+from .calibration import Calibration
 from .elite_keeper import EliteKeeper
+from .eureka import Eureka
 from .islands import IslandsKeeper
 from .memento import memento
 from .moving.keeper import MovingKeeper
@@ -14,7 +17,8 @@ from .options import PLAIN, GenerationBudget, SearchOptions
 from .random_search import RandomKeeper
 from .revolve import Revolve
 from .rollout_plan import RolloutPlan
-from .rounds import Calibration, Eureka, RoundsKeeper, Rule, ZeroShot
+from .rounds import RoundsKeeper, Rule
+from .zero_shot import ZeroShot
 
 
 class MakeKeeper(Protocol):
@@ -43,7 +47,7 @@ def tuning_alone(slots: GenerationBudget) -> GenerationBudget:
     )
 
 
-def uncrossed(slots: GenerationBudget) -> GenerationBudget:
+def without_crossover(slots: GenerationBudget) -> GenerationBudget:
     """Half of the slots for the climb, half for macro-mutation; an odd one goes to the climb."""
     climbs, macros = halves(together(slots))
     return GenerationBudget(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
@@ -92,7 +96,7 @@ def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int
 KEEPERS: dict[str, MakeKeeper] = {
     "memento": _memento(lambda slots: slots),
     "hill-only": _memento(climbing),
-    "without-crossover": _memento(uncrossed),
+    "without-crossover": _memento(without_crossover),
     "eureka": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=False)),
     "eureka-elite": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=True)),
     "revolve": _rounds(lambda count, options: Revolve(candidates=count, seed=options.seed)),
@@ -101,3 +105,16 @@ KEEPERS: dict[str, MakeKeeper] = {
     "cma-es": _memento(tuning_alone),
     "calibrate": _rounds(lambda count, options: Calibration(latest_of_equals=options.latest_of_equals)),
 }
+
+
+def keeper_of_method(name: str) -> MakeKeeper:
+    """What makes the keeper of a method, also of one from outside that is loaded. Raises UsageError."""
+    if name in KEEPERS:
+        return KEEPERS[name]
+    make = method_named(name).keeper
+    if make is None:
+        raise UsageError(
+            f"the method {name!r} is not loaded: name it package.module:ATTRIBUTE, or continue the run from Python "
+            "after core.methods.add_method"
+        )
+    return make

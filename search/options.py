@@ -1,7 +1,7 @@
 """The slots of a generation, and the options of a search."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Dealing = Literal["equal", "ucb"]
 """How the slots of a generation are dealt to islands: in turn, or by upper confidence bounds."""
@@ -28,18 +28,19 @@ class GenerationBudget:
 class SearchOptions:
     """Options of a run, for the methods that use them.
 
-    `seed` is the run's seed, for methods that draw. With `speculation` the next hill-climb proposal is requested
-    while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected, and what was
-    tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
-    `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover.
-    `latest_of_equals`: of equal results of a calibration the latest is kept. `islands` and `dealing`: see
+    `seed` is the run's seed, for methods that draw. `parameters` are those of a method from outside. With
+    `speculation` the next hill-climb proposal is requested while the current one still rolls out. `full_memory`:
+    prompts also show why an edit was rejected, and what was tried from a parent before. `lasting_memory`: rejected
+    edits are remembered over all generations, not for one; `marked_memory`: prompts name what has changed of the parts
+    that such an edit touched. `macro_focus`: each macro-mutation of a generation gets another focus, and so does each
+    crossover. `latest_of_equals`: of equal results of a calibration the latest is kept. `islands` and `dealing`: see
     search/islands.py. `front`: the second parent of crossovers comes from the best programs of single episodes where
-    the branches end with one program. `marked_memory`: prompts name what has changed of the parts of a program that a
-    rejected edit touched; needs `lasting_memory`. `evaluator_every`: after this many generations another evaluator may
-    take over, see search/moving/; 0: never.
+    the branches end with one program. `evaluator_every`: after this many generations another evaluator may take over,
+    see search/moving/; 0: never.
     """
 
     seed: int = 0
+    parameters: Any = None
     speculation: bool = False
     full_memory: bool = False
     lasting_memory: bool = False

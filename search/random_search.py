@@ -17,7 +17,7 @@ from .meetings.meeting import SearchState, attempt, follow, follow_meeting
 from .outcomes import branch_ended, elite_changed, search_ended
 from .rollout_plan import RolloutPlan
 from .rounds import fitter
-from .trials import Trial, Trials, bound, brief_of, chained, trial_of
+from .trials import Trial, Trials, bound, brief_of, chain, trial_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class RandomKeeper:
         )
         first = elite_changed(0, self._initial, None)
         # Without candidates all generations are already complete.
-        return chained(Decision(state=state, facts=(first,)), self._conclude(state))
+        return chain(Decision(state=state, facts=(first,)), self._conclude(state))
 
     def decide(self, state: Draws, fact: Fact) -> Decision[Draws]:
         """The decision after one proposal, episode or score."""
@@ -61,7 +61,7 @@ class RandomKeeper:
             return Decision(state=state)
         if state.meeting is not None and parse(fact.order or "").stage in order_ids.FRESH:
             followed_up = follow_meeting(self, state, fact)
-            return self._race(chained(followed_up, self._conclude(followed_up.state)))
+            return self._race(chain(followed_up, self._conclude(followed_up.state)))
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
             return self._race(decision) if self._plan.duplicates else decision  # a duplicate has a fitness
@@ -96,13 +96,13 @@ class RandomKeeper:
         row = put(state.slots[place], candidate.slot, candidate)
         state = replace(state, slots=(*state.slots[:place], row, *state.slots[place + 1 :]))
         scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
-        return chained(Decision(state=state, facts=(scored,)), self._conclude(state))
+        return chain(Decision(state=state, facts=(scored,)), self._conclude(state))
 
     def _conclude(self, state: Draws) -> Decision[Draws]:
         """Close every generation that is complete, in order; request further programs if none is under way."""
         decision = Decision(state=state)
         while (then := self._next(decision.state)) is not None:
-            decision = chained(decision, then)
+            decision = chain(decision, then)
         return decision
 
     def _next(self, state: Draws) -> Decision[Draws] | None:
@@ -118,7 +118,7 @@ class RandomKeeper:
             ended = branch_ended(state.generation, Operator.INITIAL, best_of(row))
             others = () if self._plan.episodes is None else tuple(one for one in row if one is not None)
             elected = elect(self, state, fitter(row, state.elite), others)
-            return chained(Decision(state=state, facts=(ended,)), elected)
+            return chain(Decision(state=state, facts=(ended,)), elected)
         return self._ask(state)  # nothing is under way: all that was requested is spent
 
     def is_last(self, state: Draws) -> bool:
@@ -177,7 +177,7 @@ class RandomKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if not state.over and is_hopeless(trial, leaders[trial.generation], state.elite):
-                decision = chained(decision, follow(state, state.trials.prune(name), self._settle))
+                decision = chain(decision, follow(state, state.trials.prune(name), self._settle))
         return decision
 
 

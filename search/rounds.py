@@ -12,17 +12,16 @@ from ..core.errors import SearchError
 from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATORS
-from ..core.programs.calibration import worth
 from ..core.values import CandidateState, Operator
-from .branch import best_of, falls_behind
+from .branch import best_of
 from .dealing import affordable, is_spent
 from .meetings.challenge import elect
 from .meetings.meeting import SearchState, attempt, follow, follow_meeting
 from .options import PLAIN, SearchOptions
-from .outcomes import branch_ended, elite_changed, search_ended
+from .outcomes import elite_changed, search_ended
 from .parts.foci import focus_at
 from .rollout_plan import RolloutPlan
-from .trials import Trial, Trials, bound, brief_of, chained, trial_of
+from .trials import Trial, Trials, brief_of, chain, trial_of
 
 P = TypeVar("P")
 
@@ -98,7 +97,7 @@ class RoundsKeeper:
             trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
         first = Decision(state=state, facts=(elite_changed(0, self._initial, None),))
-        return chained(first, self.begin_generation(state))
+        return chain(first, self.begin_generation(state))
 
     def decide(self, state: Round, fact: Fact) -> Decision[Round]:
         """The decision after one proposal, episode or score."""
@@ -167,7 +166,7 @@ class RoundsKeeper:
         slots = put(state.slots, candidate.slot, candidate)
         scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
         decision = Decision(state=replace(state, slots=slots), facts=(scored,))
-        return decision if None in slots else chained(decision, self._end_generation(decision.state))
+        return decision if None in slots else chain(decision, self._end_generation(decision.state))
 
     def _end_generation(self, state: Round) -> Decision[Round]:
         candidates = tuple(candidate for candidate in state.slots if candidate is not None)
@@ -188,7 +187,7 @@ class RoundsKeeper:
             selection = self._rule.keep(selection, elite)
         facts = (*selection.facts, elite_changed(state.generation, elite, state.elite))
         state = replace(state, elite=elite, population=selection.population, selection=None)
-        return chained(Decision(state=state, facts=facts), self.begin_generation(state))
+        return chain(Decision(state=state, facts=facts), self.begin_generation(state))
 
     def _race(self, decision: Decision[Round]) -> Decision[Round]:
         """Prune the trials that can no longer be selected. A pruned trial never leads, so one pass is enough."""
@@ -199,7 +198,7 @@ class RoundsKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if self._rule.is_hopeless(trial, leader, state.elite):
-                decision = chained(decision, follow(state, state.trials.prune(name), self._settle))
+                decision = chain(decision, follow(state, state.trials.prune(name), self._settle))
         return decision
 
 
@@ -212,127 +211,3 @@ def fitter(candidates: Sequence[CandidateState | None], elite: CandidateState) -
 def of_operator(candidates: Iterable[CandidateState], operator: Operator) -> tuple[CandidateState, ...]:
     """The candidates that one operator proposed."""
     return tuple(candidate for candidate in candidates if candidate.operator is operator)
-
-
-# Eureka, adapted to policies: no population; a generation is independent macro-mutations of one program.
-#
-# `eureka` continues from the best of that generation, even if it is less fit than before, as the original method does.
-# `eureka-elite` continues from the best so far. The elite of both is the best so far.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Eureka:
-    """The rule of Eureka. The population is the one program that the next generation mutates."""
-
-    candidates: int
-    keeps_best: bool
-
-    def found(self, initial: CandidateState) -> CandidateState:
-        """Generation 1 mutates p_0."""
-        return initial
-
-    def ask(self, generation: int, population: CandidateState) -> tuple[SlotRequest, ...]:
-        """Independent macro-mutations of the same program."""
-        return (SlotRequest(operator=Operator.MACRO, parents=(population,)),) * self.candidates
-
-    def select(
-        self, generation: int, population: CandidateState, elite: CandidateState, candidates: tuple[CandidateState, ...]
-    ) -> Selection[CandidateState]:
-        """The fittest; the lowest slot wins a tie. If all failed, the parent stays."""
-        best = best_of(candidates)
-        elite = fitter(candidates, elite)
-        chosen = elite if self.keeps_best else best or population
-        winner = elite if self.keeps_best else best
-        ended = branch_ended(generation, Operator.MACRO, winner)
-        return Selection(population=chosen, elite=elite, facts=(ended,))
-
-    def keep(self, selection: Selection[CandidateState], elite: CandidateState) -> Selection[CandidateState]:
-        """`eureka-elite` mutates the old elite again; `eureka` goes on from the best of the generation."""
-        return replace(selection, elite=elite, population=elite if self.keeps_best else selection.population)
-
-    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
-        """Whether it cannot be the best of its generation or, for `eureka-elite`, cannot reach the best so far."""
-        most = bound(trial)
-        return falls_behind(trial, leader, most) or (self.keeps_best and most < elite.fitness)
-
-
-# Zero-shot (paper, section 4): programs from the initial prompt alone, in one round; the best is the result.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ZeroShot:
-    """The rule of zero-shot policies. There is no population: no program depends on another."""
-
-    candidates: int
-
-    def found(self, initial: CandidateState) -> None:
-        """No population."""
-
-    def ask(self, generation: int, population: None) -> tuple[SlotRequest, ...]:
-        """Independent programs."""
-        return (SlotRequest(operator=Operator.INITIAL),) * self.candidates
-
-    def select(
-        self, generation: int, population: None, elite: CandidateState, candidates: tuple[CandidateState, ...]
-    ) -> Selection[None]:
-        """The fittest candidate, even if p_0 was fitter; p_0 only if all failed."""
-        best = best_of(candidates)
-        ended = branch_ended(generation, Operator.INITIAL, best)
-        return Selection(population=None, elite=best or elite, facts=(ended,))
-
-    def keep(self, selection: Selection[None], elite: CandidateState) -> Selection[None]:
-        """Not used: the one round has no elite to compare with, so its settings refuse a confirmation."""
-        return replace(selection, elite=elite)
-
-    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
-        """Whether it cannot be the best."""
-        return falls_behind(trial, leader, bound(trial))
-
-
-# Calibration in a robot cell (paper, appendix A): κ_(i+1) from κ_i and what the trials with it showed.
-#
-# Each step tests one vector of constants. The next one starts from the last tested one, better or not, as in the paper;
-# the result is the best of the tested sequence.
-
-
-Tested = tuple[CandidateState, ...]
-"""The tested programs, which differ in their constants only, oldest first."""
-
-
-class Calibration:
-    """Implements `rounds.Rule`. The population is all that was tested.
-
-    `latest_of_equals`: of equal results the latest is kept, else the earliest. A model changes what metrics blame, and
-    a change that lost no trial may have gained a margin that successes do not show, such as a smaller force. A search
-    that reads no metrics moves at random among equals, so its earliest is kept. The given constants stay in both cases
-    unless others are better.
-    """
-
-    def __init__(self, *, latest_of_equals: bool) -> None:
-        self._latest = latest_of_equals
-
-    def found(self, initial: CandidateState) -> Tested:
-        """κ_0 is that of the given program."""
-        return (initial,)
-
-    def ask(self, generation: int, population: Tested) -> tuple[SlotRequest, ...]:
-        """One proposal, from the last tested constants."""
-        return (SlotRequest(operator=Operator.CALIBRATE, parents=population[-1:], earlier=population[:-1]),)
-
-    def select(
-        self, generation: int, population: Tested, elite: CandidateState, candidates: tuple[CandidateState, ...]
-    ) -> Selection[Tested]:
-        """The best so far."""
-        tested = tuple(each for each in candidates if each.program.text)  # the others had no usable reply
-        later_wins = self._latest and elite.operator is not Operator.INITIAL
-        best = max((*tested, elite) if later_wins else (elite, *tested), key=worth)
-        ended = branch_ended(generation, Operator.CALIBRATE, tested[0] if tested else None)
-        return Selection(population=(*population, *tested), elite=best, facts=(ended,))
-
-    def keep(self, selection: Selection[Tested], elite: CandidateState) -> Selection[Tested]:
-        """The same with the old elite."""
-        return replace(selection, elite=elite)
-
-    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
-        """Never: each trial shows something, whatever comes of it."""
-        return False

@@ -11,8 +11,10 @@ from ..core.errors import SearchError
 from ..core.events import Fact, StageEntered
 from ..core.keeper import Decision, Keeper
 from ..core.values import CandidateState, EvaluatorCandidate, Exploit, Probe, Program
-from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, Predecessor, UnevolvedEvaluatorKeeper
+from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, Evolution, Predecessor
+from .final import FinalKeeper, split_of
 from .hardening import AttackTerms, HardeningKeeper
+from .initial import InitialKeeper, score_baseline
 from .keepers import MakeKeeper
 from .moving.keeper import MovingKeeper
 from .moving.recordings import DrawnRecordings, Moves, draw
@@ -20,9 +22,9 @@ from .moving.successor import MoveRecordings
 from .moving.trial import Rescoring, RescoringKeeper
 from .options import PLAIN, GenerationBudget, SearchOptions
 from .rollout_plan import RolloutPlan
-from .stages import FinalKeeper, InitialKeeper, score_baseline, split_of
 from .state import Search
-from .trials import chained, success_rate
+from .trials import chain, success_rate
+from .unevolved_evaluator import UnevolvedEvaluatorKeeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +180,7 @@ class Sequencer:
         if not self._plan.final_seeds:
             return self._end()
         entered: Decision[Stages] = Decision(state=Stages(), facts=(StageEntered(stage="final"),))
-        return chained(entered, self._measure(initial, elite, ("", *self._plan.conditions)))
+        return chain(entered, self._measure(initial, elite, ("", *self._plan.conditions)))
 
     def _measure(self, initial: Program, elite: Program, conditions: tuple[str, ...]) -> Decision[Stages]:
         """One final measure after the other, on the same seeds."""
@@ -280,4 +282,4 @@ class Sequencer:
         """Adopt the decision of the stage's keeper, and enter the next stage if this one is finished."""
         state = Stages(stage=stage, inner=decision.state)
         here = Decision(state=state, orders=decision.orders, facts=decision.facts)
-        return chained(here, stage.onward(decision.state)) if stage.keeper.finished(decision.state) else here
+        return chain(here, stage.onward(decision.state)) if stage.keeper.finished(decision.state) else here

@@ -25,8 +25,8 @@ from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
 from ..core.returns import mean_return
 from ..core.values import Ancestor, CandidateState, Episode, Operator, Program, Score
+from .lineage import course_of, lineage_of, with_edit
 from .rollout_plan import RolloutPlan
-from .tried import course_of, extended, inherited
 
 S = TypeVar("S")
 
@@ -102,7 +102,7 @@ class Trials:
         )
         return self._remember(trial)
 
-    def practised(self, fact: ProposalMade | ProposalFailed) -> "Trials":
+    def with_practice(self, fact: ProposalMade | ProposalFailed) -> "Trials":
         """The trials after the practice episodes of a proposal."""
         return replace(self, ordered=self.ordered + fact.practised) if fact.practised else self
 
@@ -133,7 +133,7 @@ class Trials:
             trial, episodes=(*trial.episodes, *missing), scores=(*trial.scores, *missing)
         ))
 
-    def joined(self, seeds: tuple[int, ...], numbers: tuple[int, ...]) -> "Trials":
+    def with_episodes(self, seeds: tuple[int, ...], numbers: tuple[int, ...]) -> "Trials":
         """The trials with further episodes, of these numbers, for all later candidates; none may be open.
 
         Known programs lack them.
@@ -180,7 +180,7 @@ class Trials:
             if score is None and trial.source is None
         ]
         withdrawn = tuple(Withdraw(id=withdraw_id(target), target=target) for target in targets)
-        candidate = replace(evaluated(trial, self.plan), fitness=0.0, bound=bound(trial))
+        candidate = replace(candidate_of(trial, self.plan), fitness=0.0, bound=bound(trial))
         trials = self._without(trial)
         heirs = [trials.open[name] for name in trials._sharing(trial.id)]
         rolls: tuple[Order, ...] = ()
@@ -230,7 +230,7 @@ class Trials:
         trial = self.open[name]
         if any(score is None for score in trial.scores):
             return Step(trials=self)
-        return Step(trials=self._without(trial), settled=(evaluated(trial, self.plan),))
+        return Step(trials=self._without(trial), settled=(candidate_of(trial, self.plan),))
 
     def _ordering(self, trial: Trial) -> Step:
         """Open the trial, with orders for the episodes that it lacks."""
@@ -286,13 +286,13 @@ def trial_of(
     program, shape = Program(""), ""
     if isinstance(fact, ProposalMade | ProposalStopped):
         program, shape = fact.program, fact.shape
-    return derived(
+    return trial_from(
         order, program, operator=operator, generation=generation, slot=slot, parents=parents, summary=fact.summary,
         shape=shape,
     )
 
 
-def derived(
+def trial_from(
     name: str, program: Program, *,
     operator: Operator, generation: int, slot: int, parents: Sequence[CandidateState], summary: str, shape: str = "",
 ) -> Trial:
@@ -305,7 +305,7 @@ def derived(
         slot=slot,
         parents=tuple(parent.id for parent in parents),
         summary=summary,
-        lineage=inherited(parents),
+        lineage=lineage_of(parents),
         before=tuple(parent.fitness for parent in parents),
         courses=tuple(course_of(parent.episodes, parent.scores) for parent in parents),
         shape=shape,
@@ -327,7 +327,7 @@ def _most(episode: Episode | None, score: Score | None) -> float:
     return 0.0 if episode is not None and episode.fault is not None else 1.0
 
 
-def evaluated(trial: Trial, plan: RolloutPlan) -> CandidateState:
+def candidate_of(trial: Trial, plan: RolloutPlan) -> CandidateState:
     """The candidate state C(p) of a trial with all its episodes.
 
     F is the mean of f_e and S the share of successes (paper, section 3). A program that could not start
@@ -352,7 +352,7 @@ def evaluated(trial: Trial, plan: RolloutPlan) -> CandidateState:
         episodes=episodes,
         scores=scores,
         fault=never_started(episodes),
-        lineage=extended(
+        lineage=with_edit(
             trial.lineage, name=trial.id, operator=trial.operator, summary=trial.summary, before=trial.before,
             fitness=fitness, idle=bool(scores) and course_of(episodes, scores) in trial.courses, version=plan.version,
         ),
@@ -366,7 +366,7 @@ def success_rate(episodes: Sequence[Episode]) -> float:
     return sum(episode.success for episode in episodes) / len(episodes) if episodes else 0.0
 
 
-def failed(trial: Trial, fault: Fault) -> CandidateState:
+def failed_candidate(trial: Trial, fault: Fault) -> CandidateState:
     """A candidate without a usable program, or stopped at the gate: its slot is spent, it is never selected."""
     return CandidateState(
         id=trial.id,
@@ -397,7 +397,7 @@ def brief_of(candidate: CandidateState) -> CandidateState:
     return replace(candidate, episodes=(), scores=(), metrics=metrics, lineage=(), shape="", fresh=None)
 
 
-def chained(first: Decision[S], then: Decision[S]) -> Decision[S]:
+def chain(first: Decision[S], then: Decision[S]) -> Decision[S]:
     """Two decisions combined; the second was made in the state after the first."""
     return Decision(state=then.state, orders=(*first.orders, *then.orders), facts=(*first.facts, *then.facts))
 

@@ -1,24 +1,22 @@
 """The lineage of a candidate, and what was tried and did not stay, in the detail that a full memory shows. Pure."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import sqrt
 from statistics import stdev
 
 from ..core.faults import in_words, is_service_failure, is_stopped
-from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.programs.program_text import MAX_FAULT, digest
 from ..core.text import one_line
-from ..core.values import Ancestor, CandidateState, Change, Episode, Operator, Rejection, Score, Verdict
+from ..core.values import CandidateState, Change, Episode, Rejection, Verdict
 
 MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
 BESIDE = 2  # generations for which attempts at other programs are remembered
 TRIED = 200  # attempts that are remembered of the elite and its ancestors
 
 
-def detailed(
+def with_details(
     rejection: Rejection, candidate: CandidateState, current: CandidateState, earlier: Sequence[Rejection]
 ) -> Rejection:
     """A rejected edit of `current` with its verdict; `earlier` are the edits that were rejected before it."""
@@ -26,7 +24,7 @@ def detailed(
         return replace(rejection, edited=current.id, verdict=Verdict.FAILED)
     shape = candidate.shape or digest(candidate.program)
     same = next((one.candidate for one in earlier if one.shape == shape), "")
-    rose, fell, error = compared(candidate, current)
+    rose, fell, error = paired_changes(candidate, current)
     changes = changes_of(candidate, current)
     episode = _telling(candidate, changes)
     failed = candidate.fault is not None
@@ -59,7 +57,7 @@ def changes_of(candidate: CandidateState, current: CandidateState) -> tuple[Chan
     return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.episode))[:MAX_CHANGES])
 
 
-def compared(candidate: CandidateState, current: CandidateState) -> tuple[int, int, float | None]:
+def paired_changes(candidate: CandidateState, current: CandidateState) -> tuple[int, int, float | None]:
     """In how many episodes f_e rose and fell, and the standard error of the mean difference; None below 2 episodes.
 
     The episodes of both have the same seeds, so they are compared in pairs.
@@ -145,7 +143,7 @@ def of_lineage(tried: Sequence[Rejection], elite: CandidateState, since: int) ->
     return tuple(one for one in kept if one.edited in names or parse(one.candidate).generation >= since)[-TRIED:]
 
 
-def replaced(rejections: Sequence[Rejection], *, full: bool) -> tuple[Rejection, ...]:
+def without_figures(rejections: Sequence[Rejection], *, full: bool) -> tuple[Rejection, ...]:
     """The memory after another evaluator took the place of that by which these edits lost.
 
     What failed, failed under any evaluator. The others lose their figures and may be proposed again; where prompts do
@@ -157,11 +155,11 @@ def replaced(rejections: Sequence[Rejection], *, full: bool) -> tuple[Rejection,
             one, verdict=Verdict.REPLACED, fitness_difference=None, fitness=None, rose=0, fell=0, standard_error=None,
             changes=(), shape="", same_as="", idle=False,
         )
-        for one in rejections if full or one.verdict in kept or _failed(one)
+        for one in rejections if full or one.verdict in kept or _has_failed(one)
     )
 
 
-def _failed(rejection: Rejection) -> bool:
+def _has_failed(rejection: Rejection) -> bool:
     """Whether an edit failed as a whole; a memory of summaries alone has no verdict that says so."""
     return rejection.fitness_difference is None and rejection.verdict is Verdict.LOST
 
@@ -170,42 +168,3 @@ def _why(candidate: CandidateState) -> str:
     if candidate.fault is None or (candidate.program.text and not is_stopped(candidate.fault)):
         return "another program was fitter"
     return in_words(candidate.fault)
-
-
-# The lineage of a candidate: the edits that led to it, with F before and after. Pure.
-#
-# The keepers know it from parents, summaries and fitness, so no program has to carry it.
-
-
-LINEAGE = 20  # the latest edits that a candidate carries: bounds prompts and memory
-
-
-def inherited(parents: Sequence[CandidateState]) -> tuple[Ancestor, ...]:
-    """The edits that led to these parents, oldest first, each once; the latest of them where there are many."""
-    merged = {ancestor.id: ancestor for parent in parents for ancestor in parent.lineage}
-    return tuple(sorted(merged.values(), key=_when))[-LINEAGE:]
-
-
-def extended(
-    lineage: tuple[Ancestor, ...], *, name: str, operator: Operator, summary: str, before: tuple[float, ...],
-    fitness: float, idle: bool = False, version: int = 1,
-) -> tuple[Ancestor, ...]:
-    """The lineage of a candidate: that of its parents, and its own edit. `before` holds F of each parent."""
-    own = Ancestor(
-        id=name, operator=operator, summary=summary, before=before, fitness=fitness, idle=idle, version=version
-    )
-    return (*lineage, own)[-LINEAGE:]
-
-
-def course_of(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
-    """A digest of all that is measured of a program's episodes: equal for programs that do the same in all of them."""
-    measured = [
-        (episode.steps, episode.ended_by, score.fitness, sorted(score.metrics.items()))
-        for episode, score in zip(episodes, scores, strict=False)
-    ]
-    return hashlib.sha256(repr(measured).encode("utf-8", "surrogatepass")).hexdigest() if measured else ""
-
-
-def _when(ancestor: Ancestor) -> tuple[int, int, int]:
-    named = parse(ancestor.id)
-    return named.generation, OPERATORS.place(ancestor.operator), named.slot

@@ -23,7 +23,7 @@ from ..core.order_ids import draw_id, slot_of
 from ..core.programs.program_text import digest
 from ..core.values import CandidateState, Program
 from .rollout_plan import RolloutPlan
-from .trials import Step, Trials, brief_of, chained, failed, trial_of
+from .trials import Step, Trials, brief_of, chain, failed_candidate, trial_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +66,17 @@ class OrderBefore:
 
     def start(self) -> Decision[Any]:
         """The start of the inner keeper."""
-        return self._noted(self._inner.start())
+        return self._note(self._inner.start())
 
     def decide(self, state: Any, fact: Fact) -> Decision[Any]:
         """The decision of the inner keeper."""
-        return self._noted(self._inner.decide(state, fact))
+        return self._note(self._inner.decide(state, fact))
 
     def finished(self, state: Any) -> bool:
         """Whether the inner keeper is finished."""
         return self._inner.finished(state)
 
-    def _noted(self, decision: Decision[Any]) -> Decision[Any]:
+    def _note(self, decision: Decision[Any]) -> Decision[Any]:
         for fact in decision.facts:
             self._known = self._known.after(fact)
         for order in decision.orders:
@@ -116,7 +116,7 @@ class DrawsKeeper:
     def decide(self, state: DrawsState, fact: Fact) -> Decision[DrawsState]:
         """The decision after one proposal, episode or score."""
         if not isinstance(fact, ProposalMade | ProposalFailed):
-            return _followed(state, state.trials.take(fact))
+            return _follow(state, state.trials.take(fact))
         name = fact.order or ""
         if name not in state.waiting:
             return Decision(state=state)
@@ -126,23 +126,23 @@ class DrawsKeeper:
             fact, name, operator=order.operator, generation=order.generation, slot=order.slot, parents=order.parents
         )
         if isinstance(fact, ProposalFailed):
-            return _settled(state, failed(trial, fact.fault))
-        return _followed(state, state.trials.begin(trial, shape=fact.shape))
+            return _settle(state, failed_candidate(trial, fact.fault))
+        return _follow(state, state.trials.begin(trial, shape=fact.shape))
 
     def finished(self, state: DrawsState) -> bool:
         """Whether every draw is settled."""
         return not state.waiting and not state.trials.open
 
 
-def _followed(state: DrawsState, step: Step) -> Decision[DrawsState]:
+def _follow(state: DrawsState, step: Step) -> Decision[DrawsState]:
     """The decision that a step of the trials leads to."""
     decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
     for candidate in step.settled:
-        decision = chained(decision, _settled(decision.state, candidate))
+        decision = chain(decision, _settle(decision.state, candidate))
     return decision
 
 
-def _settled(state: DrawsState, candidate: CandidateState) -> Decision[DrawsState]:
+def _settle(state: DrawsState, candidate: CandidateState) -> Decision[DrawsState]:
     scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
     return Decision(state=replace(state, settled={**state.settled, candidate.id: candidate}), facts=(scored,))
 

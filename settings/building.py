@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.errors import StoreError, UsageError
 from ..core.events import Fact, RunResumed, RunStarted
+from ..core.methods import load_method
 from ..core.provenance import GIVEN, Provenance
 from ..core.text import one_line
 from ..core.values import JSON
@@ -18,6 +19,7 @@ from ..domains import load as load_domain
 from ..domains import names as domain_names
 from .checks import (
     domain_options,
+    method_parameters,
     model_tables,
     refuse_empty_search,
     refuse_gate_without_twin,
@@ -30,7 +32,7 @@ from .checks import (
     validated,
 )
 from .effects import effects_of_domain, passes
-from .model import BRANCHES, OPTIONS, Settings
+from .model import BRANCHES, OPTIONS, PARAMETERS, Settings
 from .presets import DEFAULT_PRESET, preset_named
 from .recorded import recorded_settings
 from .schedule import refuse_small_budget, settle_episodes, settle_generations, settle_rolls, settle_tuning
@@ -72,13 +74,14 @@ def build_settings(
     if "domain" not in plain:
         known = ", ".join(domain_names())
         raise UsageError(f"which domain? name one of {known}, gym:ID or robosuite:TASK, as in: memento run hanoi")
-    named_there = config is not None and plain["domain"].origin == str(config)
+    named_there = config is not None and _is_from(plain, "domain", config)
     domain = load_domain(str(plain["domain"].value), provenance if config is None or named_there else GIVEN)
     preset = str(plain["preset"].value) if "preset" in plain else DEFAULT_PRESET
     own = domain_options(given, domain.name)
     values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
     values["k"] = sum(values[branch] for branch in BRANCHES)   # every method has the same budget
     values |= {key: entry.value for key, entry in plain.items()}
+    values |= _method(given, plain, provenance if config is not None and _is_from(plain, "method", config) else GIVEN)
     settle_generations(values, plain)
     settle_episodes(values, plain)
     settle_paths(values)
@@ -99,6 +102,18 @@ def build_settings(
     refuse_robust_without_conditions(settings, domain)
     refuse_small_budget(settings)
     return settings.settled().from_there(provenance)
+
+
+def _is_from(plain: Mapping[str, GivenValue], key: str, config: Path) -> bool:
+    return key in plain and plain[key].origin == str(config)
+
+
+def _method(
+    given: Mapping[str, GivenValue], plain: Mapping[str, GivenValue], provenance: Provenance
+) -> dict[str, dict[str, JSON]]:
+    """The parameters of the method; one from outside is imported."""
+    name = str(plain["method"].value if "method" in plain else Settings.model_fields["method"].default)
+    return {PARAMETERS: method_parameters(given, load_method(name, provenance))}
 
 
 def _at_once(given: Mapping[str, GivenValue], file: str, domain: str) -> Iterator[str]:

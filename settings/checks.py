@@ -1,26 +1,28 @@
 """Checks of settings. Each error is one sentence that names the key, the source and the fix."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ..core.errors import UsageError, nearest, no_such
+from ..core.methods import Method
 from ..core.ports import Domain, Periodic, conditions_for, twin_for
 from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
 from ..domains.gallery import policy_file
 from .groups import EVALUATORS, ROLES, Values
-from .model import ALL, BRANCHES, OPTIONS, TABLES, Settings, fits, group_of
+from .model import ALL, BRANCHES, OPTIONS, PARAMETERS, TABLES, Settings, fits, group_of
 from .presets import DEFAULT_PRESET
 from .sources import GivenValue
 
 
 def refuse_unknown(plain: Mapping[str, GivenValue]) -> None:
     """Raises UsageError for an unknown setting."""
-    known = set(Settings.model_fields) - {OPTIONS, "replay", "replay_loosely", *TABLES}
+    known = set(Settings.model_fields) - {OPTIONS, PARAMETERS, "replay", "replay_loosely", *TABLES}
     for key, entry in plain.items():
         if key not in known:
             raise UsageError(f"{no_such('setting', key, known)} ({entry.origin})")
@@ -31,7 +33,7 @@ def domain_options(given: Mapping[str, GivenValue], domain: str) -> dict[str, JS
     own: dict[str, JSON] = {}
     for key, entry in given.items():
         table, dot, name = key.partition(".")
-        if not dot or table in TABLES:
+        if not dot or table in TABLES or table == PARAMETERS:
             continue
         if table.replace("_", "-") in (domain.replace("_", "-"), OPTIONS):
             if name in own:
@@ -42,6 +44,33 @@ def domain_options(given: Mapping[str, GivenValue], domain: str) -> dict[str, JS
         else:
             raise UsageError(f"{no_such('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
     return own
+
+
+def method_parameters(given: Mapping[str, GivenValue], method: Method) -> dict[str, JSON]:
+    """The parameters of a method, those that are not given with their defaults. Raises UsageError."""
+    own = {key.partition(".")[2]: entry for key, entry in given.items() if key.startswith(f"{PARAMETERS}.")}
+    if method.parameters is None:
+        for key, entry in own.items():
+            raise UsageError(
+                f"'{PARAMETERS}.{key}' has no effect with the method {method.name!r}, which has no parameters: remove "
+                f"it ({entry.origin})"
+            )
+        return {}
+    for key, entry in own.items():
+        known = [each.name for each in fields(method.parameters)]
+        if key not in known:
+            raise UsageError(f"{no_such(f'parameter of {method.name}', key, known)} ({entry.origin})")
+    adapter = TypeAdapter(method.parameters)
+    try:
+        made = adapter.validate_python({key: entry.value for key, entry in own.items()})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = str(first["loc"][0])
+        origin = own[key].origin if key in own else f"the method {method.name}"
+        complaint = first["msg"][:1].lower() + first["msg"][1:]
+        raise UsageError(f"{PARAMETERS}.{key} = {first['input']!r} ({origin}): {complaint}") from None
+    found: dict[str, JSON] = adapter.dump_python(made, mode="json")
+    return found
 
 
 def settle_step_limit(

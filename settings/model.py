@@ -15,6 +15,7 @@ from .presets import DEFAULT_PRESET, PRACTICE
 from .toml_text import is_bare, table_lines, toml, toml_key
 
 OPTIONS = "options"  # the table for the options of any domain
+PARAMETERS = "parameters"  # the table for the parameters of a method from outside
 BRANCHES = ("k_hc", "k_macro", "k_cross")  # the slots of a generation of memento
 ALL = "all"  # the key in `sampling` of the settings that all roles share
 
@@ -197,6 +198,7 @@ class Settings(BaseModel):
     robust: Literal["on", "off"] = groups.FINAL.field("off", "held-out episodes also under changed conditions")
 
     options: dict[str, Any] = groups.RUN.field({}, "the domain's own options, all of them")
+    parameters: dict[str, Any] = groups.RUN.field({}, "the own parameters of a method from outside, all of them")
 
     _provenance: Provenance = PrivateAttr(default=UNKNOWN)
 
@@ -237,14 +239,17 @@ class Settings(BaseModel):
         known = self.as_json()
         values = {
             key: value for key, value in known.items()
-            if key not in (OPTIONS, *TABLES, "replay", "replay_loosely") and fits(key, self.method, self.evaluator)
+            if key not in (OPTIONS, PARAMETERS, *TABLES, "replay", "replay_loosely")
+            and fits(key, self.method, self.evaluator)
             and (value is False or group_of(key).switched_off(key, known) is None)
         }
         lines = [f"{key} = {toml(value)}" for key, value in values.items() if value not in (None, [])]
         lines += [line for name in TABLES for line in table_lines(name, known[name], everyone=ALL)]
         options = [f"{toml_key(key)} = {toml(value)}" for key, value in self.options.items() if value is not None]
         table = self.domain if is_bare(self.domain) else OPTIONS
-        return "\n".join([*lines, "", f"[{table}]", *options]) + "\n"
+        given = [f"{toml_key(key)} = {toml(value)}" for key, value in self.parameters.items() if value is not None]
+        own = ["", f"[{PARAMETERS}]", *given] if given else []
+        return "\n".join([*lines, "", f"[{table}]", *options, *own]) + "\n"
 
 
 TABLES: Mapping[str, type[_Part]] = {"budget": RoleBudget, "sampling": Asking, "prices": TokenPrice}

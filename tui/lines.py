@@ -36,11 +36,11 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.faults import Fault
-from ..core.methods import CALIBRATE, Branch, branches_of
+from ..core.methods import CALIBRATE, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import CONDITIONS, FINAL, SEARCH, parse
 from ..core.text import cost, number, one_line, plural, success_and_return, token_count, version_words
-from ..core.values import EvaluatorCandidate, Operator
+from ..core.values import EvaluatorCandidate, MethodBranch, Operator
 from ..memory.activity import ActivityNote
 from ..memory.evaluator_pools import hardened_words, moved_words
 from ..memory.run_status import RunStatus, held_out_episodes
@@ -319,7 +319,7 @@ def _word(status: RunStatus, operator: Operator) -> str:
     return OPERATORS[operator].branch if branch is None else branch.label
 
 
-def _branch_of(status: RunStatus, operator: Operator) -> Branch | None:
+def _branch_of(status: RunStatus, operator: Operator) -> MethodBranch | None:
     """The branch of an operator's candidates; None for one that the run's method is not known to have."""
     return next((branch for branch in branches_of(status.settings) if operator in branch.operators), None)
 

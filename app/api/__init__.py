@@ -18,6 +18,7 @@ from typing import Final
 
 from ... import app
 from ...core.errors import UsageError
+from ...core.methods import Method, add_method
 from ...core.values import JSON
 from ...memory.runs import find_run, list_runs
 from ...settings import OPTIONS, build_settings
@@ -38,14 +39,18 @@ RUNS: Final = "runs"        # the folder of runs, if neither an argument nor MEM
 
 def run(
     domain: str, *, name: str | None = None, runs: str | Path | None = None, display: str = "auto",
-    options: Mapping[str, JSON] | None = None, on_candidate: OnCandidate | None = None, **settings: JSON,
+    options: Mapping[str, JSON] | None = None, on_candidate: OnCandidate | None = None,
+    method: str | Method | None = None, **settings: JSON,
 ) -> Run:
     """Evolve an evaluator, then a policy, as `memento run` does, and return the finished run.
 
-    `settings` are those of a settings file, such as `preset="smoke"`, `method`, `model`, `seed`, `workers`, `k_hc`,
+    `settings` are those of a settings file, such as `preset="smoke"`, `model`, `seed`, `workers`, `k_hc`,
     `budget_usd`; None is not given. `options` are those of the domain, such as `{"randomisation": "none"}`. Settings
     that are not given come from the environment (MEMENTO_…), then from the preset. The run is kept in the folder `name`
     (by default domain, time and a tag) of `runs` (by default $MEMENTO_RUNS, else "runs").
+
+    `method` is the name of a search method, as in `memento methods`, or one of your own: a `core.methods.Method`, or
+    its import string "package.module:ATTRIBUTE", by which a later process can resume the run.
 
     `display` shows progress: "auto" (one bar below the cell in a notebook, a live screen in a terminal), "bar",
     "plain", "rich" or "none". `on_candidate` is called with each scored `Candidate`, in the order of the log, and must
@@ -57,7 +62,10 @@ def run(
     Raises UsageError for settings, in one sentence with the fix; ModelError, RolloutError, StoreError and SearchError
     if the run cannot go on: what was committed is kept.
     """
-    given = {**settings, **{f"{OPTIONS}.{key}": value for key, value in (options or {}).items()}, "domain": domain}
+    if isinstance(method, Method):
+        method = add_method(method).name
+    own = {f"{OPTIONS}.{key}": value for key, value in (options or {}).items()}
+    given = {**settings, **own, "method": method, "domain": domain}
     chosen = build_settings(given, environment=os.environ, origin="the argument {}=")
     with display_of(display) as screen, calling(screen, on_candidate, candidate_of) as seen:
         result = finish(lambda: app.run(chosen, runs_dir=_folder(runs), name=name, display=seen))

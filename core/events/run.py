@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from ..order_ids import SCORE
-from ..values import JSON, Episode, Program, PromptText, Score
+from ..values import JSON, Episode, MethodBranch, Program, PromptText, Score
 from .base import Fact, Order, without_node
 
 RULES = 9
@@ -31,6 +31,7 @@ class RunStarted(Fact):
     exploits: tuple[Program, ...] = ()       # the user's own, with which attacks begin; kept as prompts are
     rules: int = 1                           # RULES of the version that wrote the log
     programs: Mapping[str, str] = field(default_factory=dict)   # SHA-256 of the programs that answer, by their paths
+    branches: tuple[MethodBranch, ...] = ()   # of a generation, so that views need not know the method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from ...core import order_ids
 from ...core.events import EliteConfirmed
 from ...core.keeper import Decision
 from ...core.values import CandidateState
-from ..trials import chained
+from ..trials import chain
 from .choice import crown, with_contenders
 from .meeting import Adopts, Meeting, S, begin_round
 from .paired import looks_of, verdict
@@ -45,7 +45,7 @@ class Challenge(Meeting):
             return _look(keeper, state, replace(self, look=self.look + 1))
         state = replace(state, meeting=None)
         elite = self.candidate if decided.confirmed else self.elite
-        return chained(Decision(state=state, facts=(decided,)), crown(keeper, state, elite))
+        return chain(Decision(state=state, facts=(decided,)), crown(keeper, state, elite))
 
 
 def elect(keeper: Adopts[S], state: S, elite: CandidateState, others: Iterable[CandidateState] = ()) -> Decision[S]:

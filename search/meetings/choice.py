@@ -9,7 +9,7 @@ from ...core import order_ids
 from ...core.events import EliteChosen
 from ...core.keeper import Decision
 from ...core.values import CandidateState, Ranked
-from ..trials import chained
+from ..trials import chain
 from .meeting import Adopts, Meeting, S, SearchState, begin_round
 from .stream import Records, fitnesses, record_of, roll_on, stream_of, with_record
 
@@ -45,7 +45,7 @@ class Choice(Meeting):
         state = replace(state, meeting=None)
         fact = result_of(self, state.records, state.generation, programs[0])
         then = keeper.adopt(state, with_record(programs[0], state.records))
-        return chained(Decision(state=state, facts=(fact,)), then)
+        return chain(Decision(state=state, facts=(fact,)), then)
 
 
 def with_contenders(state: S, found: Iterable[CandidateState]) -> S:
@@ -98,12 +98,12 @@ def contenders_of(
 ) -> tuple[CandidateState, ...]:
     """The elite and the best other programs, by all that was seen of them; each program once."""
 
-    def seen(one: CandidateState) -> float:
+    def mean_of(one: CandidateState) -> float:
         values = (*(score.fitness for score in one.scores), *fitnesses(records, one))
         return math.fsum(values) / len(values)
 
     found = {elite.program.text: elite}
-    for one in sorted(known, key=lambda each: (-seen(each), each.generation, each.id)):
+    for one in sorted(known, key=lambda each: (-mean_of(each), each.generation, each.id)):
         found.setdefault(one.program.text, one)
     return tuple(found.values())[:CONTENDERS]
 

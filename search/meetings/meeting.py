@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from ...core.events import Fact, Order, ProposalFailed, ProposalMade
 from ...core.keeper import Decision
 from ...core.values import CandidateState
-from ..trials import Step, Trial, Trials, chained, failed
+from ..trials import Step, Trial, Trials, chain, failed_candidate
 from .stream import Records
 
 
@@ -85,14 +85,14 @@ def follow_meeting(keeper: Adopts[S], state: S, fact: Fact) -> Decision[S]:
     here = Decision(state=state, orders=step.orders)
     if step.trials.open or state.meeting is None:
         return here
-    return chained(here, state.meeting.end_round(keeper, state))
+    return chain(here, state.meeting.end_round(keeper, state))
 
 
 def attempt(state: S, trial: Trial, fact: ProposalMade | ProposalFailed, settle: Settle[S]) -> Decision[S]:
     """Start the trial of a proposal, or settle it as a failed candidate."""
-    state = replace(state, trials=state.trials.practised(fact))
+    state = replace(state, trials=state.trials.with_practice(fact))
     if isinstance(fact, ProposalFailed):
-        return settle(state, failed(trial, fact.fault))
+        return settle(state, failed_candidate(trial, fact.fault))
     return follow(state, state.trials.begin(trial, shape=fact.shape), settle)
 
 
@@ -100,5 +100,5 @@ def follow(state: S, step: Step, settle: Settle[S]) -> Decision[S]:
     """Apply a step on trials, and settle the evaluated candidates one by one."""
     decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
     for candidate in step.settled:
-        decision = chained(decision, settle(decision.state, candidate))
+        decision = chain(decision, settle(decision.state, candidate))
     return decision

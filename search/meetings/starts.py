@@ -10,7 +10,7 @@ from ...core.keeper import Decision
 from ...core.seeds import derive_seed
 from ...core.values import CandidateState
 from ..rollout_plan import FreshPlan, RolloutPlan
-from ..trials import Trial, chained, evaluated
+from ..trials import Trial, candidate_of, chain
 from .meeting import Adopts, Meeting, S, begin_round
 from .stream import Records, Stream, roll_on
 
@@ -40,7 +40,7 @@ class FreshStarts(Meeting):
         state, elite = replace(state, meeting=None, saturated=not places), state.elite
         if places:
             seeds = tuple(starts_stream(plan.fresh)(place) for place in places)
-            state = replace(state, trials=state.trials.joined(seeds, numbers_among(plan, places)))
+            state = replace(state, trials=state.trials.with_episodes(seeds, numbers_among(plan, places)))
             elite = with_starts(self, places, state.trials.plan)
             state = replace(state, elite=elite)
         checked = SaturationChecked(
@@ -48,7 +48,7 @@ class FreshStarts(Meeting):
             joined=tuple(state.trials.plan.fresh.first + place for place in places), fitness=elite.fitness,
             success_rate=elite.success_rate,
         )
-        return chained(Decision(state=state, facts=(checked,)), keeper.begin_generation(state))
+        return chain(Decision(state=state, facts=(checked,)), keeper.begin_generation(state))
 
 
 def start_afresh(keeper: Adopts[S], state: S) -> Decision[S] | None:
@@ -102,7 +102,7 @@ def with_starts(starts: FreshStarts, places: Sequence[int], plan: RolloutPlan) -
     numbers = [plan.number_of(place) for place in range(len(elite.episodes), len(elite.episodes) + len(places))]
     episodes = [replace(known.episodes[place], index=number) for place, number in zip(places, numbers, strict=True)]
     scores = [known.scores[place] for place in places]
-    whole = evaluated(Trial(
+    whole = candidate_of(Trial(
         id=elite.id, program=elite.program, operator=elite.operator, generation=elite.generation, slot=elite.slot,
         episodes=(*elite.episodes, *episodes), scores=(*elite.scores, *scores),
     ), plan)

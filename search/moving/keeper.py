@@ -17,7 +17,7 @@ from ..parts.partners import Guest
 from ..parts.varied import OtherStructures
 from ..rollout_plan import RolloutPlan
 from ..state import Search
-from ..trials import Trials, chained
+from ..trials import Trials, chain
 from .recordings import Moves, under
 
 
@@ -68,7 +68,7 @@ class MovingKeeper(EliteKeeper):
         known = {mark: one for mark, one in search.trials.known.items() if one.id in kept}
         fact = moves.fact(search.generation)
         search = replace(search, trials=replace(search.trials, known=known)).with_slice(moves).with_slice(Guest())
-        return chained(Decision(state=search, facts=(fact,)), super().adopt(search, elite))
+        return chain(Decision(state=search, facts=(fact,)), super().adopt(search, elite))
 
     def spend(self, search: Search, one: CandidateState) -> Decision[Search]:
         """A candidate is remembered."""

@@ -91,7 +91,7 @@ def draw(
     from the elite, of a failure the worst one. No recording is drawn twice.
     """
     others = [one for one in _distinct(archive) if digest(one.program) != digest(elite.program)]
-    ranked = sorted(recorded(elite), key=lambda each: (each[1].fitness, each[0].index))
+    ranked = sorted(recordings_of(elite), key=lambda each: (each[1].fitness, each[0].index))
     sides = [*zip_longest(ranked, ranked[::-1])]
     of_elite = [(elite.id, each[0]) for pair in sides for each in pair if each is not None]
     close = [(one.id, each) for one in others if (each := _differing(one, elite)) is not None]
@@ -109,7 +109,7 @@ def draw(
     )
 
 
-def recorded(one: CandidateState) -> list[tuple[Episode, Score]]:
+def recordings_of(one: CandidateState) -> list[tuple[Episode, Score]]:
     """The recorded episodes of a candidate with their scores."""
     pairs = zip(one.episodes, one.scores, strict=False)
     return [(episode, score) for episode, score in pairs if episode.trajectory and episode.steps]
@@ -119,13 +119,13 @@ def _differing(one: CandidateState, elite: CandidateState) -> Episode | None:
     """The recorded episode in which f_e differs most from the elite's."""
     known = {episode.index: score.fitness for episode, score in zip(elite.episodes, elite.scores, strict=False)}
     ranked = [(-abs(score.fitness - known.get(episode.index, 0.0)), episode.index, episode)
-              for episode, score in recorded(one)]
+              for episode, score in recordings_of(one)]
     return min(ranked, key=lambda each: each[:2])[2] if ranked else None
 
 
 def _worst(one: CandidateState) -> Episode | None:
     """The recorded episode without success that has the lowest f_e."""
-    ranked = [(score.fitness, episode.index, episode) for episode, score in recorded(one) if not episode.success]
+    ranked = [(score.fitness, episode.index, episode) for episode, score in recordings_of(one) if not episode.success]
     return min(ranked, key=lambda each: each[:2])[2] if ranked else None
 
 

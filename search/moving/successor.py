@@ -7,7 +7,7 @@ from ...core.examined import TOLERANCE
 from ...core.probes import known_order, name_of
 from ...core.text import plural
 from ...core.values import CandidateState, Episode, Examination, Probe, Score
-from .recordings import mean_under, recorded
+from .recordings import mean_under, recordings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +42,11 @@ def verdict_on(
     candidates in which the less successful one is at least as fit.
     """
     pairs = {*known_order(challenge.episodes, challenge.probes), *_by_success(challenge.archive)}
-    old = _named(challenge, before) | {
+    old = _by_name(challenge, before) | {
         str(episode.trajectory): score.fitness
-        for one in challenge.archive for episode, score in recorded(one)
+        for one in challenge.archive for episode, score in recordings_of(one)
     }
-    new = _named(challenge, after) | {key: score.fitness for key, score in scores.items()}
+    new = _by_name(challenge, after) | {key: score.fitness for key, score in scores.items()}
     wrong_before, wrong_after = _wrong(pairs, old), _wrong(pairs, new)
     fitness = {one.id: mean_under(one, scores) for one in challenge.archive}
     compared = _by_rate(challenge.archive)
@@ -83,7 +83,7 @@ def _refusal(before: Examination, after: Examination) -> str:
     return ""
 
 
-def _named(challenge: MoveRecordings, found: Examination) -> dict[str, float]:
+def _by_name(challenge: MoveRecordings, found: Examination) -> dict[str, float]:
     """f_e of T and of the probes by their names."""
     fitness = {name_of(each): score.fitness for each, score in zip(challenge.episodes, found.scores, strict=False)}
     scored = zip(challenge.probes, found.probe_scores, strict=False)
@@ -101,7 +101,8 @@ def _wrong(pairs: Iterable[tuple[str, str]], fitness: Mapping[str, float]) -> se
 def _by_success(archive: Sequence[CandidateState]) -> set[tuple[str, str]]:
     """The keys of a success and of a failure, for all of them; episodes that ended with a fault are left out."""
     episodes = {
-        str(episode.trajectory): episode for one in archive for episode, _ in recorded(one) if episode.fault is None
+        str(episode.trajectory): episode
+        for one in archive for episode, _ in recordings_of(one) if episode.fault is None
     }
     won = [key for key, episode in episodes.items() if episode.success]
     return {(better, worse) for better in won for worse, other in episodes.items() if not other.success}

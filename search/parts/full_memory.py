@@ -5,7 +5,7 @@ from dataclasses import replace
 from ...core.values import CandidateState, Operator, Rejection
 from ..branches.climb import Chain
 from ..state import Search
-from ..tried import BESIDE, detailed, not_chosen, of_lineage
+from ..tried import BESIDE, not_chosen, of_lineage, with_details
 from .memory import Memory, Rejections
 
 
@@ -24,7 +24,7 @@ class FullMemory(Memory):
         self, found: Rejections, edit: Rejection, one: CandidateState, current: CandidateState
     ) -> Rejection:
         """The edit with its verdict."""
-        return detailed(super().details(found, edit, one, current), one, current, found.edits)
+        return with_details(super().details(found, edit, one, current), one, current, found.edits)
 
     def with_edit(self, found: Rejections, edit: Rejection) -> Rejections:
         """Also among what was tried."""

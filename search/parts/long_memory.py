@@ -62,9 +62,10 @@ class MarkedMemory(LastingMemory):
 def _after_change(search: Search, old: Program, new: Program) -> Search:
     parts = frozenset(changed_parts(old, new))
 
-    def marked(one: Rejection) -> Rejection:
+    def with_mark(one: Rejection) -> Rejection:
         more = tuple(part for part in one.touched if part in parts and part not in one.changed)
         return replace(one, changed=(*one.changed, *more)) if more else one
 
     found = search.slice(Rejections)
-    return search.with_slice(Rejections(edits=tuple(map(marked, found.edits)), tried=tuple(map(marked, found.tried))))
+    edits, tried = (tuple(map(with_mark, each)) for each in (found.edits, found.tried))
+    return search.with_slice(Rejections(edits=edits, tried=tried))

@@ -7,7 +7,7 @@ from ...core.faults import is_service_failure
 from ...core.values import CandidateState, Operator, Rejection
 from ..part import Part, Rejudged
 from ..state import Search
-from ..tried import replaced
+from ..tried import without_figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,9 @@ class Memory(Part):
 
     def at_move(self, search: Search, rejudged: Rejudged) -> Search:
         """What lost under the evaluator before may win under this one."""
-        found = search.slice(Rejections)
-        return search.with_slice(Rejections(
-            edits=replaced(found.edits, full=self.shows_fitness), tried=replaced(found.tried, full=self.shows_fitness)
-        ))
+        found, full = search.slice(Rejections), self.shows_fitness
+        edits, tried = (without_figures(each, full=full) for each in (found.edits, found.tried))
+        return search.with_slice(Rejections(edits=edits, tried=tried))
 
     def show(self, search: Search, order: Propose) -> Propose:
         """A climb shows H."""

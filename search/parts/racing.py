@@ -7,7 +7,7 @@ from ...core.values import Operator
 from ..branch import Branch
 from ..meetings.meeting import Settle, follow
 from ..state import Search
-from ..trials import chained
+from ..trials import chain
 
 
 def race(
@@ -18,5 +18,5 @@ def race(
     for name in sorted(search.trials.open):
         trial = search.trials.open[name]
         if branches[trial.operator].is_hopeless(search, trial):
-            return race(chained(decision, follow(search, search.trials.prune(name), settle)), branches, settle)
+            return race(chain(decision, follow(search, search.trials.prune(name), settle)), branches, settle)
     return decision

@@ -13,7 +13,7 @@ from ...core.values import Rejection
 from ..branch import Engine
 from ..branches.climb import Chain, HillClimb
 from ..state import Search
-from ..trials import chained
+from ..trials import chain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class SpeculativeClimb(HillClimb):
         presumed = Rejection(summary=fact.summary, candidate=slot, fitness_difference=None, reason="presumed")
         order = replace(order, id=order_ids.ahead_id(order.id), rejections=(*order.rejections, presumed))
         search = search.with_slice(Ahead(order=order.id, current=search.slice(Chain).current.id))
-        return chained(decision, Decision(
+        return chain(decision, Decision(
             state=replace(search, requested=search.requested | {order.id}), orders=(order,)
         ))
 
@@ -68,8 +68,8 @@ class SpeculativeClimb(HillClimb):
             target = ahead.order
             withdrawn = () if answered else (Withdraw(id=order_ids.withdraw_id(target), target=target),)
             search = replace(search, requested=search.requested - {target})
-            return chained(Decision(state=search, orders=withdrawn, facts=(ended,)), super().go_on(search, engine))
+            return chain(Decision(state=search, orders=withdrawn, facts=(ended,)), super().go_on(search, engine))
         decision = Decision(state=search, facts=(ended,))
         if ahead.answer is None:
             return decision
-        return chained(decision, self._attempt(search, ended.slot, ahead.answer, engine))
+        return chain(decision, self._attempt(search, ended.slot, ahead.answer, engine))

@@ -5,5 +5,5 @@ An implementation inherits the class and sets its subject; `docs/your-own-domain
 
 import pytest
 
-for _port in ("domain", "environment", "model", "pool", "renderer", "store"):
+for _port in ("domain", "environment", "method", "model", "pool", "renderer", "store"):
     pytest.register_assert_rewrite(f"{__name__}.{_port}")

@@ -12,7 +12,7 @@ from memento.core.events import Fact, Order, Roll
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import FRESH, parse
 from memento.core.values import Program
-from memento.search.ahead import MOST, basis, expected
+from memento.search.ahead import MOST, basis, likely_rolls
 from memento.search.conversing import Talks
 from memento.search.keepers import KEEPERS
 from memento.search.meetings.challenge import Challenge
@@ -48,7 +48,7 @@ class Watched:
         self.start, self.finished = keeper.start, keeper.finished
 
     def decide(self, state: Any, fact: Fact) -> Decision[Any]:
-        before, found = expected(state, GENERATIONS), basis(state)
+        before, found = likely_rolls(state, GENERATIONS), basis(state)
         if len(found) == len(self.basis) and all(map(is_, found, self.basis)):
             assert before == self.before, "the basis says when to ask again"
         self.basis, self.before = found, before
@@ -134,7 +134,7 @@ def test_nothing_is_expected_without_fresh_episodes_or_before_the_search() -> No
         method=KEEPERS["memento"], slots=GenerationBudget(generations=1, hill_climb=1, macro=0, crossover=0),
         search=RolloutPlan(split="search", seeds=(1,), evaluator=Program("E*"), fresh=FULL), final_seeds=(),
     ))
-    assert expected(keeper.start().state, 1) == ()
+    assert likely_rolls(keeper.start().state, 1) == ()
 
 
 def test_the_keepers_around_a_search_are_looked_through() -> None:
@@ -144,10 +144,10 @@ def test_the_keepers_around_a_search_are_looked_through() -> None:
         initial=Program("program = 0"),
     ))
     world, state, orders = Skilled(3), keeper.start().state, list(keeper.start().orders)
-    while not expected(state, 1):
+    while not likely_rolls(state, 1):
         decision = keeper.decide(state, world.answer(orders.pop()))
         state, orders = decision.state, [*orders, *decision.orders]
-    found = expected(state, 1)
+    found = likely_rolls(state, 1)
     assert [roll.index for roll in found[:6]] == [3, 4, 5, 6, 7, 8]
     assert {roll.program.text for roll in found} == {"program = 0"}
-    assert expected(Talks(inner=state), 1) == found
+    assert likely_rolls(Talks(inner=state), 1) == found

@@ -9,9 +9,10 @@ from memento.core.events import CandidateRejected, CandidateScored, Order, Propo
 from memento.core.values import Ancestor, CandidateState, EpisodeNotes, Operator, Program, Rejection, Verdict
 from memento.memory.codec import encode
 from memento.search.keepers import KEEPERS
+from memento.search.lineage import LINEAGE, lineage_of
 from memento.search.options import GenerationBudget
-from memento.search.trials import brief_of, derived, evaluated
-from memento.search.tried import BESIDE, LINEAGE, TRIED, inherited, not_chosen, of_lineage
+from memento.search.trials import brief_of, candidate_of, trial_from
+from memento.search.tried import BESIDE, TRIED, not_chosen, of_lineage
 
 from ..support.keeper_world import Repeating, play
 from ..support.prompt_samples import candidate
@@ -122,10 +123,10 @@ def test_a_crossover_inherits_the_edits_of_both_parents_in_order() -> None:
             id=names[-1], program=Program(""), operator=Operator.HILL_CLIMB, generation=1, slot=0, lineage=edits
         )
 
-    both = inherited([parent("init/0", "g1/hill/2", "g3/hill/10"), parent("init/0", "g1/hill/2", "g3/hill/9")])
+    both = lineage_of([parent("init/0", "g1/hill/2", "g3/hill/10"), parent("init/0", "g1/hill/2", "g3/hill/9")])
     assert [edit.id for edit in both] == ["init/0", "g1/hill/2", "g3/hill/9", "g3/hill/10"]
     long = parent(*(f"g{n}/hill/0" for n in range(90)))
-    assert len(inherited([long])) == LINEAGE
+    assert len(lineage_of([long])) == LINEAGE
 
 
 def test_attempts_beside_the_elite_are_remembered_for_some_generations() -> None:
@@ -142,15 +143,15 @@ def test_attempts_beside_the_elite_are_remembered_for_some_generations() -> None
 
 def test_an_edit_that_changes_nothing_measured_is_idle() -> None:
     parent = candidate()
-    trial = derived(
+    trial = trial_from(
         "g2/macro/0", parent.program, operator=Operator.MACRO, generation=2, slot=0, parents=(parent,), summary=""
     )
-    same = evaluated(replace(trial, episodes=parent.episodes, scores=parent.scores), PLAN)
+    same = candidate_of(replace(trial, episodes=parent.episodes, scores=parent.scores), PLAN)
     assert same.lineage[-1].idle
     slower = (replace(parent.episodes[0], steps=7), *parent.episodes[1:])
-    assert not evaluated(replace(trial, episodes=slower, scores=parent.scores), PLAN).lineage[-1].idle
+    assert not candidate_of(replace(trial, episodes=slower, scores=parent.scores), PLAN).lineage[-1].idle
     better = (replace(parent.scores[0], metrics={"stop_m": 0.009}), *parent.scores[1:])
-    assert not evaluated(replace(trial, episodes=parent.episodes, scores=better), PLAN).lineage[-1].idle
+    assert not candidate_of(replace(trial, episodes=parent.episodes, scores=better), PLAN).lineage[-1].idle
 
 
 LINEAGE_OF = (

@@ -49,7 +49,7 @@ from memento.search.moving.successor import MoveRecordings, verdict_on
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
-from memento.search.tried import replaced
+from memento.search.tried import without_figures
 
 from ..support.keeper_world import Differing, Succeeding, World, play
 
@@ -179,10 +179,10 @@ def test_rejected_edits_lose_the_figures_of_the_evaluator_that_rejected_them():
     )
     failed = replace(lost, verdict=Verdict.FAILED, fitness_difference=None)
     plain = Rejection(summary="a", candidate="g1/hill/0", fitness_difference=None, reason="crashed")
-    again, kept = replaced((lost, failed), full=True)
+    again, kept = without_figures((lost, failed), full=True)
     assert again.verdict is Verdict.REPLACED and again.fitness is again.fitness_difference is None and not again.shape
     assert kept == failed
-    assert replaced((lost, failed, plain), full=False) == (failed, replaced((plain,), full=False)[0])
+    assert without_figures((lost, failed, plain), full=False) == (failed, without_figures((plain,), full=False)[0])
 
 
 # --------------------------------------------------------------------------------------------------- whole runs

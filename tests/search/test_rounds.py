@@ -22,7 +22,7 @@ from memento.core.events import (
     SearchEnded,
 )
 from memento.core.values import CandidateState, Operator, Program, Score
-from memento.search.keepers import KEEPERS, climbing, uncrossed
+from memento.search.keepers import KEEPERS, climbing, without_crossover
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.revolve import CAPACITY, ISLANDS
 from memento.search.rollout_plan import RolloutPlan
@@ -112,9 +112,9 @@ def test_every_method_asks_for_exactly_its_budget_and_failed_replies_count(
 def test_the_ablations_share_out_the_same_budget() -> None:
     paper = GenerationBudget(generations=5, hill_climb=10, macro=10, crossover=4)
     assert climbing(paper) == GenerationBudget(generations=5, hill_climb=24, macro=0, crossover=0)
-    assert uncrossed(paper) == GenerationBudget(generations=5, hill_climb=12, macro=12, crossover=0)
+    assert without_crossover(paper) == GenerationBudget(generations=5, hill_climb=12, macro=12, crossover=0)
     odd = GenerationBudget(generations=1, hill_climb=0, macro=7, crossover=0)
-    assert (uncrossed(odd).hill_climb, uncrossed(odd).macro) == (4, 3)
+    assert (without_crossover(odd).hill_climb, without_crossover(odd).macro) == (4, 3)
 
 
 @settings(max_examples=60, deadline=None)

@@ -19,7 +19,7 @@ from ...dealing import tunable
 from ...meetings.meeting import follow
 from ...part import Rejudged
 from ...state import Search
-from ...trials import Trial, chained, derived, failed
+from ...trials import Trial, chain, failed_candidate, trial_from
 from .slot import Tuning, begin_tuning
 from .values import Learned
 
@@ -137,7 +137,7 @@ class Tune(Branch):
                 then = self._decline(decision.state, parent, slot, tuning, found.episodes, engine.spend)
             else:
                 then = self._advance(decision.state, *tuning, engine.spend)
-            decision = chained(decision, then)
+            decision = chain(decision, then)
         return decision
 
     def _decline(
@@ -146,7 +146,7 @@ class Tune(Branch):
         """A slot is spent without a candidate. What it did not use is for the next generation's tunings."""
         found = search.slice(Tunings)
         search = search.with_slice(replace(found, spare=found.spare + spare))
-        return spend(search, failed(self._trial(search, parent, slot, Program(""), ""), fault))
+        return spend(search, failed_candidate(self._trial(search, parent, slot, Program(""), ""), fault))
 
     def answer(self, search: Search, fact: Fact, engine: Engine) -> Decision[Search]:
         """The decision after values were tried."""
@@ -177,10 +177,10 @@ class Tune(Branch):
         search = search.with_slice(replace(search.slice(Tunings), spare=found.spare + tuning.spare))
         trial = self._trial(search, tuning.parent, slot, result.program, result.summary)
         evaluated = follow(search, search.trials.begin(trial), spend)
-        return chained(Decision(state=search, facts=(result,)), evaluated)
+        return chain(Decision(state=search, facts=(result,)), evaluated)
 
     def _trial(self, search: Search, parent: CandidateState, slot: int, program: Program, summary: str) -> Trial:
-        return derived(
+        return trial_from(
             self._name(search, slot), program, operator=self.operator, generation=search.generation, slot=slot,
             parents=(parent,), summary=summary,
         )

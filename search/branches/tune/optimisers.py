@@ -36,12 +36,12 @@ class Tried:
 
 
 class Optimiser(Protocol):
-    """Asks for points in batches. Its methods change nothing: `learned` returns the optimiser of the next batch."""
+    """Asks for points in batches. Its methods change nothing: `after` returns the optimiser of the next batch."""
 
     def ask(self) -> tuple[Point, ...]:
         """The points of the next batch; none if there is nothing left to try."""
 
-    def learned(self, batch: Sequence[Tried]) -> "Optimiser":
+    def after(self, batch: Sequence[Tried]) -> "Optimiser":
         """The optimiser that knows the results of a whole batch, in the order of its points."""
 
     @property
@@ -90,7 +90,7 @@ class CoordinateSearch:
             step /= 2
         return ()
 
-    def learned(self, batch: Sequence[Tried]) -> "CoordinateSearch":
+    def after(self, batch: Sequence[Tried]) -> "CoordinateSearch":
         """Go to the best point of the batch if it is above the best so far."""
         known = replace(self, seen=self.seen | {each.point for each in batch})
         best = max((each for each in batch if each.whole), key=lambda each: each.fitness, default=None)
@@ -148,7 +148,7 @@ class CmaSearch:
         """The same mean, covariance and step size with other draws."""
         return replace(self, seed=seed)
 
-    def learned(self, batch: Sequence[Tried]) -> "CmaSearch":
+    def after(self, batch: Sequence[Tried]) -> "CmaSearch":
         """The next state; a batch that is not a whole population, the last one, teaches nothing."""
         import numpy as np
 

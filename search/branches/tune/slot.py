@@ -229,7 +229,7 @@ def not_tuned(why: str) -> Fault:
     return Fault(kind=FaultKind.NOT_TUNED, message=why)
 
 
-# How the episodes of a slot are divided, and what each part orders.
+# ------------------------------------------------------- how episodes are divided, and what each part orders
 
 
 def _episodes_of_a_vector(constants: int, seeds: int, episodes: int) -> int:
@@ -265,11 +265,11 @@ def _searching(tuning: Tuning) -> tuple[Tuning, tuple[TryConstants, ...]]:
     left = tuning.shares.vectors - tuning.vectors
     points = tuning.optimiser.ask()[:left] if left else ()
     if points:
-        return _ordered(tuning, "search", points, _turn(tuning))
+        return _order_batch(tuning, "search", points, _turn(tuning))
     finalists = _finalists(tuning)
     if len(finalists) < 2:
         return tuning, ()
-    return _ordered(tuning, "finals", finalists, tuning.task.fresh(0, tuning.shares.first))
+    return _order_batch(tuning, "finals", finalists, tuning.task.fresh(0, tuning.shares.first))
 
 
 def _duelling(tuning: Tuning) -> tuple[Tuning, tuple[TryConstants, ...]]:
@@ -279,10 +279,10 @@ def _duelling(tuning: Tuning) -> tuple[Tuning, tuple[TryConstants, ...]]:
     if best is own:
         return tuning, ()
     fresh = tuning.task.fresh(tuning.shares.first, tuning.shares.further)
-    return _ordered(tuning, "duel", (own.point, best.point), fresh)
+    return _order_batch(tuning, "duel", (own.point, best.point), fresh)
 
 
-def _ordered(
+def _order_batch(
     tuning: Tuning, part: Literal["search", "finals", "duel"], points: tuple[Point, ...], seeds: tuple[int, ...]
 ) -> tuple[Tuning, tuple[TryConstants, ...]]:
     """The orders to try a batch."""
@@ -315,10 +315,10 @@ def _learning(tuning: Tuning, results: Sequence[Tried], seeds: Sequence[int]) ->
     """The tuning after a batch of the search, with its gains over the program itself."""
     own = tuning.task.own_fitness(seeds)
     gains = tuple(replace(each, fitness=each.fitness - own) for each in results)
-    return replace(tuning, optimiser=tuning.optimiser.learned(results), tried=(*tuning.tried, *gains))
+    return replace(tuning, optimiser=tuning.optimiser.after(results), tried=(*tuning.tried, *gains))
 
 
-# What the search found: the finalists, and which constants matter.
+# --------------------------------------------------------------- what the search found, and what matters
 
 
 def _finalists(tuning: Tuning) -> tuple[Point, ...]:

@@ -116,9 +116,9 @@ def in_words(constants: Sequence[TunedConstant]) -> str:
     moved = [f"{_name(each)} {each.before:.4g} → {each.after:.4g}" for each in by_change(constants)]
     flat = [_name(each) for each in constants if each.insensitive]
     half = MAX_SUMMARY // 2 - len("; insensitive: ")
-    parts = [_listed(moved, MAX_SUMMARY if not flat else half) or "no constant mattered"]
+    parts = [_list_of(moved, MAX_SUMMARY if not flat else half) or "no constant mattered"]
     if flat:
-        parts.append(f"insensitive: {_listed(flat, half)}")
+        parts.append(f"insensitive: {_list_of(flat, half)}")
     return "; ".join(parts)
 
 
@@ -126,7 +126,7 @@ def _name(constant: TunedConstant) -> str:
     return one_line(constant.name, MAX_SUMMARY)
 
 
-def _listed(words: Sequence[str], room: int) -> str:
+def _list_of(words: Sequence[str], room: int) -> str:
     """As many of the words as fit, then the number of the others."""
     for count in range(min(SHOWN, len(words)), 0, -1):
         more = f" and {len(words) - count} more" if count < len(words) else ""
