@@ -20,6 +20,7 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     spaces       spaces of observations and actions as plain data: a flat list of leaves, each with a name
     success      what an environment says of success: the usual names in `info`
     trace        the recording of an episode: fields, actions, rewards, endings and the numbers of `info` as arrays
+    versions     the versions of what simulates an environment, also of a module that has none
 """
 
 from .domain import GymDomain, domain_of

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -88,6 +88,7 @@ class Description:
     differs: str = ""               # where an episode that was played again differed first, if it is not repeatable
     shape: RewardShape | None = None            # how rewards and success go together; None: not known
     truncated_after: int | None = None          # steps after which the environment itself truncates, if always as many
+    reset: Mapping[str, JSON] = field(default_factory=dict)     # the options that `reset` gets
     only_at_reset: tuple[str, ...] = ()         # what `info` of `reset` alone has and no observation
 
     def as_text(self) -> str:
@@ -132,7 +133,8 @@ def is_outdated(text: str) -> bool:
 
 
 def describe(
-    environment_id: str, kwargs: Mapping[str, JSON], *, max_episode_steps: int | None, python: str | None = None
+    environment_id: str, kwargs: Mapping[str, JSON], *, max_episode_steps: int | None,
+    reset: Mapping[str, JSON] | None = None, python: str | None = None,
 ) -> Description:
     """Look at an environment in a helper process, under the interpreter `python` if one is given.
 
@@ -140,6 +142,7 @@ def describe(
     """
     request: dict[str, JSON] = {
         "id": environment_id, "kwargs": dict(kwargs), "max_episode_steps": max_episode_steps, "python": python,
+        "reset": dict(reset or {}),
     }
     return _description_for(json.dumps(request, sort_keys=True))
 

@@ -27,7 +27,7 @@ def simulator_of(settings: Settings, *, render: bool = False) -> Simulator:
     return Simulator(
         parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, render=render,
         mask=known.mask, choices=choices_of(known.action) if known.mask else (), perturb=settings.perturb,
-        at_reset=[str(leaf.path[1]) for leaf in known.observation if leaf.at_reset],
+        reset=known.reset, at_reset=[str(leaf.path[1]) for leaf in known.observation if leaf.at_reset],
     )
 
 

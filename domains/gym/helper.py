@@ -16,7 +16,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +43,7 @@ from .spaces import (
     with_mask,
     with_reset_info,
 )
+from .versions import versions_with
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit
 REPEATED_SEEDS: Final = (11, 12)
@@ -83,12 +83,15 @@ class _Helper:
         self._name = str(request["id"])
         self._kwargs: dict[str, Any] = request["kwargs"]
         self._given_steps: int | None = request["max_episode_steps"]
+        self._reset: dict[str, Any] = request.get("reset", {})
         self._modes: tuple[str, ...] = tuple(request.get("modes", ()))
         self._progress = _Progress(request["progress"])
         self._made: list[Simulator] = []
 
     def _simulator(self, mode: str) -> Simulator:
-        made = Simulator(self._identity, self._kwargs, max_episode_steps=self._given_steps, mode=mode)
+        made = Simulator(
+            self._identity, self._kwargs, max_episode_steps=self._given_steps, mode=mode, reset=self._reset,
+        )
         self._made.append(made)
         return made
 
@@ -145,7 +148,7 @@ class _Helper:
             **facts, "observation": [leaf.as_json() for leaf in begun.observation],
             "model": model_text(bare, attributes, facts["arguments"]), **random.measurements(),
             "mode": mode, "repeatable": False,      # decided by comparison with the other process
-            "mask": begun.mask, "raises": begun.player.raised,
+            "reset": self._reset, "mask": begun.mask, "raises": begun.player.raised,
             "changeable": can_change(begun.simulator.env, self._name),
         }}
 
@@ -194,6 +197,7 @@ def facts_of(env: Any, name: str) -> dict[str, Any]:
     """
     observation, action = spaces_of(env, name)
     spec, bare, identity = env.spec, env.unwrapped, parse_id(name)
+    suite = suite_of(identity)
     return {
         "observation": [leaf.as_json() for leaf in observation], "action": [leaf.as_json() for leaf in action],
         **texts_of(bare, identity, spec.kwargs), "step_s": _step_s(bare),
@@ -202,7 +206,7 @@ def facts_of(env: Any, name: str) -> dict[str, Any]:
         "goal": _has_goals(env.observation_space),
         "draws": "rgb_array" in bare.metadata.get("render_modes", ()),
         "needs_opengl": "mujoco" in sys.modules and (hasattr(bare, "mujoco_renderer") or hasattr(bare, "model")),
-        "versions": _versions(identity, bare),
+        "versions": versions_with(type(bare).__module__, None if suite is None else suite.package),
     }
 
 
@@ -272,17 +276,6 @@ def _step_s(bare: Any) -> float | None:
 def _positive(value: Any) -> float | None:
     known = isinstance(value, int | float | np.floating) and not isinstance(value, bool) and value > 0
     return float(value) if known and np.isfinite(value) else None
-
-
-def _versions(identity: EnvironmentId, bare: Any) -> dict[str, str]:
-    suite = suite_of(identity)
-    names = {"gymnasium", *([suite.package] if suite is not None else []), type(bare).__module__.partition(".")[0]}
-    distributions = metadata.packages_distributions()
-    found = {}
-    for name in sorted(names):
-        for distribution in distributions.get(name, ())[:1]:
-            found[distribution] = metadata.version(distribution)
-    return found
 
 
 def main() -> None:

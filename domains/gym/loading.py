@@ -3,9 +3,12 @@
 import importlib
 import os
 import random
+import re
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -41,12 +44,12 @@ class Simulator:
     def __init__(
         self, identity: EnvironmentId, kwargs: Mapping[str, Any], *, max_episode_steps: int | None, mode: str,
         render: bool = False, mask: str = "", choices: Sequence[int] = (), at_reset: Sequence[str] = (),
-        perturb: str = NOMINAL,
+        perturb: str = NOMINAL, reset: Mapping[str, Any] | None = None,
     ) -> None:
         """`mask` says where the environment has its mask of actions, one of `mask_of`, "" for none.
 
         `at_reset` are keys of the `info` of `reset` that every observation has next to it. `perturb` is the level at
-        which the physics of each episode are changed.
+        which the physics of each episode are changed. `reset` are the `options` that the environment's `reset` gets.
         """
         self._identity, self._mode = identity, mode
         self._mask_from, self._choices = mask, tuple(choices)
@@ -57,6 +60,7 @@ class Simulator:
             self._kwargs["max_episode_steps"] = max_episode_steps
         if render:
             self._kwargs["render_mode"] = "rgb_array"
+        self._reset_options = {"options": dict(reset)} if reset else {}
         self.env: Any = None
         self._perturb = perturb
         self.drawn: Draw | None = None      # how the physics of this episode are changed
@@ -76,7 +80,7 @@ class Simulator:
             self._make(own)
         self._draw(seed)
         try:
-            begun = self.env.reset(seed=seed)
+            begun = self.env.reset(seed=seed, **self._reset_options)
         except (TypeError, ValueError) as error:
             if "unexpected keyword argument 'seed'" in str(error) or _unpacked_by_a_wrapper(error, 2):
                 raise UsageError(OLD_RESET) from error
@@ -146,10 +150,11 @@ class Simulator:
         return {WHOLE: observation, **beside} if beside else observation
 
     def close(self) -> None:
-        """Release the environment."""
-        if self.env is not None:
-            self.env.close()
-            self.env = None
+        """Release the environment. What its own `close` raises changes nothing of what was found or played."""
+        env, self.env = self.env, None
+        if env is not None:
+            with suppress(Exception, SystemExit):
+                env.close()
 
 
 OLD_RESET: Final = (
@@ -244,7 +249,8 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")     # suites are noisy; an outdated version is the user's choice
         registry = _registry_for(identity)
-        if identity.id not in registry:
+        spec = registry.get(identity.id)
+        if spec is None or (callable(spec.entry_point) and not _can_be_made(spec)):     # or kept for a message alone
             raise UsageError(unknown_id(identity, registry))
         try:
             import gymnasium
@@ -294,13 +300,51 @@ def unknown_id(identity: EnvironmentId, registry: Mapping[str, Any]) -> str:
         namespace = identity.id.partition("/")[0]
         if namespace not in {each.partition("/")[0] for each in registry if "/" in each}:
             package = package_of(identity.namespace_module or namespace)
+            if identity.namespace_module in sys.modules:
+                return _registers_nothing(identity, identity.namespace_module, registry)
             return (f"Gymnasium knows no environment {identity.id!r}: the package that registers it is not installed, "
                     f"or its module has another name; after {pip_command(package)}, or the like, "
                     f"gym:{identity.id} works, else gym:MODULE:{identity.id}")
+    if identity.module and not _registered_by(identity.module.partition(".")[0], registry):
+        return _registers_nothing(identity, identity.module, registry)
     usable = [each for each, spec in registry.items() if _can_be_made(spec)]
+    task = re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", identity.id)
+    same = sorted((each for each in usable if re.sub(r"-v\d+$", "", each) == task), key=_version_of)
+    if same:
+        return f"Gymnasium has no usable environment {identity.id!r}: the newest of this task is {same[-1]!r}"
+    if task in ATARI:
+        return (f"Gymnasium knows no environment {identity.id!r}: Atari's games are in the package ale-py; after "
+                f"{pip_command('ale-py')}, gym:ale_py:ALE/{task}-v5 works")
     near = nearest(identity.id, usable, cutoff=0.3) or sorted(usable)[:3]
     return (f"Gymnasium knows no environment {identity.id!r}: did you mean {' or '.join(map(repr, near))}? An "
             "environment of another package is gym:PACKAGE:ID")
+
+
+ATARI: Final = frozenset({"Breakout", "Pong", "SpaceInvaders", "MsPacman", "Qbert", "Seaquest", "Freeway", "BeamRider"})
+
+
+def _version_of(identity: str) -> int:
+    found = re.search(r"-v(\d+)$", identity)
+    return int(found[1]) if found else 0
+
+
+def _registered_by(module: str, registry: Mapping[str, Any]) -> list[str]:
+    """The ids whose environments are of this module or package."""
+    def home(entry: Any) -> str:
+        return str(entry.__module__ if callable(entry) else entry).partition(":")[0]
+
+    return [each for each, spec in registry.items() if f"{home(spec.entry_point)}.".startswith(f"{module}.")]
+
+
+def _registers_nothing(identity: EnvironmentId, module: str, registry: Mapping[str, Any]) -> str:
+    """The sentence for a module that is there, was imported, and did not register this id."""
+    own = _registered_by(module, registry)
+    if own:
+        named = nearest(identity.id, own, cutoff=0.3) or sorted(own)[:3]
+        near = " or ".join(f"gym:{module}:{each}" for each in named)
+        return f"the module {module!r} registers no environment {identity.id!r}: did you mean {near}?"
+    return (f"the module {module!r} was imported and registers no environment of Gymnasium's: name the module that does,"
+            f" as in gym:{module}.envs:{identity.id}, or write one that calls gymnasium.register")
 
 
 def _can_be_made(spec: Any) -> bool:

@@ -14,9 +14,10 @@ from .description import Description, InfoField, describe, description_of, is_ou
 from .names import arguments_of, parse_id, suite_of
 from .perturbing import CHOICES, NOMINAL
 from .success import SUCCESS_INFO
+from .versions import version_of
 
 KNOWN: Final = (
-    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "measure", "success", "success_key",
+    "max_episode_steps", "kwargs", "reset", "task", "low", "high", "threshold", "measure", "success", "success_key",
     "success_at", "success_info", "diverged", "perturb", "check", "python", "description",
 )
 CHECKS: Final = ("refuse", "warn")
@@ -31,7 +32,7 @@ SUCCESS: Final = "success"                  # the measure that ranks success fir
 RETURN: Final = "return"                    # the one that is the return alone
 MOST_STEPS: Final = 1_000_000
 MOST_TASK_BYTES: Final = 100_000
-_KWARGS: Final = "kwargs."
+_TABLES: Final = ("kwargs", "reset")        # arguments of the environment, and options of its `reset`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +79,23 @@ class Settings:
 
 def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSON]:
     """`given` and the rest, from the registry and from measurements. Raises UsageError."""
-    options = _with_kwargs(_to_measure_again(given, environment_id))
+    options = _with_tables(_to_measure_again(given, environment_id))
     for key in options:
         if key not in KNOWN:
             raise no_such("option of gym", key, KNOWN)
     check = _one_of(options, "check", CHECKS, "refuse")
     steps = _whole(options, "max_episode_steps", 1, MOST_STEPS)
-    kwargs = options["kwargs"]
-    assert isinstance(kwargs, dict)
+    kwargs, reset = options["kwargs"], options["reset"]
+    assert isinstance(kwargs, dict) and isinstance(reset, dict)
     if options.get("description") is None:
         kwargs = {**arguments_of(parse_id(environment_id)), **kwargs}
     python = _python(options.get("python"))
     known = _given_look(options.get("description"), environment_id, kwargs, steps)
-    found = known or describe(environment_id, kwargs, max_episode_steps=steps, python=python)
+    if known is not None and dict(known.reset) != reset:
+        known = None
+    if known is not None and python is None:
+        require_same_simulator(known)
+    found = known or describe(environment_id, kwargs, max_episode_steps=steps, reset=reset, python=python)
     if check == "refuse" and not found.repeatable and known is None:
         raise UsageError(
             f"gym:{environment_id} is not repeatable: the same seed gave different episodes{_where(found)}; make "
@@ -119,8 +124,8 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     if perturb != NOMINAL:
         require_changeable(found, f"gym.perturb = {perturb!r} changes the physics", f"leave it at {NOMINAL!r}")
     return {
-        "max_episode_steps": found.horizon, "kwargs": kwargs, "task": _task(options.get("task")), "low": low,
-        "high": high, "threshold": threshold, "measure": measure, "success": success,
+        "max_episode_steps": found.horizon, "kwargs": kwargs, "reset": reset, "task": _task(options.get("task")),
+        "low": low, "high": high, "threshold": threshold, "measure": measure, "success": success,
         "success_key": options.get("success_key"),
         "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
         "success_info": _one_of(options, "success_info", (HIDDEN_INFO, SHOWN_INFO), HIDDEN_INFO),
@@ -172,6 +177,19 @@ def _say_what_counts(environment_id: str, found: Description, measure: str) -> N
     warn("return-against-success", environment=f"gym:{environment_id}", what=f"{found.shape.conflict} {what}")
 
 
+def require_same_simulator(found: Description) -> None:
+    """Raises UsageError if the packages that a description was measured with are others now.
+
+    Numbers of two simulators never stand in one ranking. A package that is not here is named where it is needed.
+    """
+    now = {name: version_of(name) for name in found.versions}
+    changed = [f"{name} was {found.versions[name]} and is {here}" for name, here in now.items()
+               if here not in ("", found.versions[name])]
+    if changed:
+        raise UsageError(f"gym:{found.id} is another simulator than the run's: {', '.join(changed)}; go back to what "
+                         "it was, or begin a new run: figures of the two cannot be compared")
+
+
 def require_changeable(found: Description, what: str, fix: str) -> None:
     """Raises UsageError if the physics cannot be changed; of a description by an older version that is not known."""
     if found.changeable is False:
@@ -197,17 +215,39 @@ def _python(given: JSON) -> str | None:
     return str(path.absolute())
 
 
-def _with_kwargs(given: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The options with "kwargs.terrain" and the like collected in one table. Raises UsageError."""
-    options = {key: value for key, value in given.items() if not key.startswith(_KWARGS)}
-    table = options.get("kwargs") or {}
-    if not isinstance(table, dict):
-        raise UsageError(f"gym.kwargs cannot be {table!r}; set single ones, as in --set gym.kwargs.NAME=VALUE")
-    single = {key.removeprefix(_KWARGS): value for key, value in given.items() if key.startswith(_KWARGS)}
-    for reserved in ("render_mode", "max_episode_steps", "disable_env_checker", "id"):
-        if reserved in {*table, *single}:
+def _with_tables(given: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The options with "kwargs.terrain", "reset.goal" and the like collected in tables. Raises UsageError."""
+    options = {key: value for key, value in given.items() if not key.startswith(tuple(f"{name}." for name in _TABLES))}
+    for name in _TABLES:
+        table = options.get(name) or {}
+        if not isinstance(table, dict):
+            raise UsageError(f"gym.{name} cannot be {table!r}; set single ones, as in --set gym.{name}.NAME=VALUE")
+        single = {key.removeprefix(f"{name}."): value for key, value in given.items() if key.startswith(f"{name}.")}
+        whole = {**table, **single}
+        _require_plain(f"gym.{name}", whole)
+        options[name] = whole
+    kwargs = options["kwargs"]
+    assert isinstance(kwargs, dict)
+    for reserved in ("max_episode_steps", "disable_env_checker", "id"):
+        if reserved in kwargs:
             raise UsageError(f"gym.kwargs.{reserved} cannot be set: MEMENTO sets it itself")
-    return {**options, "kwargs": {**table, **single}}
+    if kwargs.get("render_mode") == "human":
+        raise UsageError("gym.kwargs.render_mode cannot be 'human': no window is opened; 'rgb_array' draws in memory")
+    return options
+
+
+def _require_plain(name: str, value: object) -> None:
+    """Raises UsageError for what neither a log nor a worker can have: infinite numbers, NaN, and dates."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            _require_plain(f"{name}.{key}", each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _require_plain(name, each)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{name} cannot be {value}: a run's log holds finite numbers alone; give a large one, as 1e9")
+    elif value is not None and not isinstance(value, bool | int | float | str):
+        raise UsageError(f"{name} cannot be {value!r}: give a number, a text, a list or a table")
 
 
 def _given_look(text: JSON, environment_id: str, kwargs: Mapping[str, JSON], steps: int | None) -> Description | None:

@@ -85,6 +85,27 @@ class Fleeting(Cover):
         """The base class sets it."""
 
 
-for _kind in (Cover, Cost, Solved, Guess, Fleeting):
+class Told(Cover):
+    """Its `reset` needs options, its constructor a render mode, and its `close` raises; pictures have alpha."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
+
+    def __init__(self, render_mode: str) -> None:
+        super().__init__()
+        self.render_mode = render_mode
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        found = super().reset(seed=seed)
+        self.x = float(options["start"])
+        return np.array([self.x]), found[1]
+
+    def render(self) -> Any:
+        return np.full((8, 8, 4), 200, np.uint8)
+
+    def close(self) -> None:
+        raise RuntimeError("no viewer was opened")
+
+
+for _kind in (Cover, Cost, Solved, Guess, Fleeting, Told):
     gymnasium.register(id=f"Measured{_kind.__name__}-v0", entry_point=_kind, max_episode_steps=50)
 gymnasium.register(id="MeasuredLate-v0", entry_point=Late)

@@ -44,7 +44,9 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(name: str, said: str) -> N
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"kwargs.sise": 3}, "unexpected keyword argument 'sise'"),
-    ({"kwargs": {"render_mode": "human"}}, "render_mode cannot be set"),
+    ({"kwargs": {"render_mode": "human"}}, "no window is opened"),
+    ({"kwargs.size": float("inf")}, "finite numbers alone"),
+    ({"reset": 3}, r"gym\.reset\.NAME=VALUE"),
     ({"max_episode_steps": 0}, "whole number from 1"),
     ({"high": -1e9}, "must be greater than gym.low"),
     ({"success": "is_succes"}, "did you mean 'is_success'"),

@@ -203,3 +203,45 @@ def test_what_reset_alone_says_reaches_the_policy_or_is_named() -> None:
     brief = domain.brief(own)
     assert "`at_reset_goal`: numbers, shape (2,)" in brief.policy_interface
     assert "the same at every step" in brief.policy_interface and "so that no policy sees it: who." in brief.task
+
+
+def test_an_environment_gets_what_it_needs_and_may_fail_to_close() -> None:
+    """Options of `reset`, a render mode, pictures with alpha."""
+    domain = load(name_of("Told"), GIVEN)
+    own = completed("Told", **{"reset.start": 0.5, "kwargs.render_mode": "rgb_array"})
+    assert completed("Told", **own) == own
+    environment = domain.environment(own)
+    environment.reset(index=0, seed=3)
+    assert environment.observe().tolist() == [0.5]
+    recording = environment.recording()
+    environment.close()
+    renderer = domain.renderer(own)
+    renderer.require()
+    playback = renderer.playback(recording, camera="default", width=8, height=8)
+    assert playback.picture(0).shape == (8, 8, 3)
+    playback.close()
+
+
+def test_another_simulator_is_refused_with_what_changed() -> None:
+    own = completed("Cover")
+    known = json.loads(own["description"])
+    [name] = [each for each in known["versions"] if each.startswith("module ") or each == "memento-evolve"]
+    versions = known["versions"] | {name: "1.0", "gymnasium": "0.1"}
+    older = own | {"description": json.dumps(known | {"versions": versions})}
+    with pytest.raises(UsageError, match=f"gymnasium was 0.1 and is .*{name} was 1.0 and is .*cannot be compared"):
+        completed("Cover", **older)
+
+
+@pytest.mark.parametrize(("identity", "said"), [
+    ("json:Thing-v0", "was imported and registers no environment"),
+    ("memento.tests.support.measured_environments:MeasuredCovr-v0", "MeasuredCover-v0"),
+    ("HalfCheetah-v2", "the newest of this task is 'HalfCheetah-v5'"),
+    ("PongNoFrameskip-v4", "gym:ale_py:ALE/Pong-v5"),
+])
+def test_an_id_that_nothing_registers_has_a_sentence(identity: str, said: str) -> None:
+    from memento.domains.gym.loading import make
+    from memento.domains.gym.names import parse_id
+
+    with pytest.raises(UsageError) as refused:
+        make(parse_id(identity), {})
+    assert said in str(refused.value)
