@@ -343,8 +343,8 @@ def _registers_nothing(identity: EnvironmentId, module: str, registry: Mapping[s
         named = nearest(identity.id, own, cutoff=0.3) or sorted(own)[:3]
         near = " or ".join(f"gym:{module}:{each}" for each in named)
         return f"the module {module!r} registers no environment {identity.id!r}: did you mean {near}?"
-    return (f"the module {module!r} was imported and registers no environment of Gymnasium's: name the module that does,"
-            f" as in gym:{module}.envs:{identity.id}, or write one that calls gymnasium.register")
+    return (f"the module {module!r} was imported and registers no environment of Gymnasium's: name the one that does, "
+            f"as in gym:{module}.envs:{identity.id}, or write one that calls gymnasium.register")
 
 
 def _can_be_made(spec: Any) -> bool:
