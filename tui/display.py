@@ -1,6 +1,7 @@
 """Displays of a live run: none, plain lines, and one bar; the live screen is in `tui/live.py`."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
@@ -18,6 +19,7 @@ BAR = 24                  # characters of a progress bar
 LONGEST_QUIET_S = 1800.0  # while nothing changes in a search, the interval doubles up to this
 BEAT_S = 5.0              # how often a thread looks, for the time when the controller is too busy to
 STARTING = ("", "initial")
+PROGRESS = "   … "        # begins the lines that end with the time of day
 
 
 class Silence:
@@ -106,7 +108,7 @@ class PlainLines:
                 return
             if self._counts() != self._counted:
                 self._quiet_s = QUIET_S
-                self._print(still_working(status, now=now))
+                self._print(still_working(status, now=now, note=self._live.under_way.note(now)))
             elif now - self._printed_at >= self._quiet_s:
                 self._quiet_s = QUIET_S if status.stage in STARTING else min(LONGEST_QUIET_S, 2 * self._quiet_s)
                 under_way = self._live.under_way
@@ -128,6 +130,8 @@ class PlainLines:
         """Write a line. After the first error (a closed pipe, a full disk) write nothing more; the run continues."""
         if self._stream is None:
             return
+        if line.startswith(PROGRESS):
+            line = f"{line}  [{time.strftime('%H:%M', time.localtime(self._clock()))}]"
         try:
             print(printable_line(line), file=self._stream, flush=True)
         except (OSError, ValueError):

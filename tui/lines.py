@@ -38,7 +38,7 @@ from ..core.events import (
 from ..core.faults import Fault
 from ..core.methods import CALIBRATE, branches_of
 from ..core.operators import OPERATORS
-from ..core.order_ids import CONDITIONS, FINAL, SEARCH, parse
+from ..core.order_ids import CHOICE, CONDITIONS, CONFIRM, FINAL, SEARCH, STARTS, parse
 from ..core.text import cost, number, one_line, plural, success_and_return, token_count, version_words
 from ..core.values import EvaluatorCandidate, MethodBranch, Operator
 from ..memory.activity import ActivityNote
@@ -152,12 +152,22 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
     return () if fact.line_begins is None else (f"   {fact.line_begins}  {fact_words(fact)}",)
 
 
-def still_working(status: RunStatus, *, now: float) -> str:
-    """The progress line for a while without other lines."""
+DOING = {
+    CHOICE: "choosing among the best programs on fresh episodes",
+    CONFIRM: "comparing the best program with the elite on fresh episodes",
+    STARTS: "trying the elite on further starts",
+}
+
+
+def still_working(status: RunStatus, *, now: float, note: ActivityNote | None = None) -> str:
+    """The progress line for a while without other lines; `note` has the open orders."""
     if status.stage == FINAL:
         measured = status.episodes - status.search_episodes
         return f"   … {measured} of {plural(held_out_episodes(status), 'held-out episode')}"
-    where = f"generation {status.generation_under_way}, " if status.stage == "search" else ""
+    stages = {parse(order).stage for order, _ in note.orders} if note is not None else set()
+    doing = next((words for stage, words in DOING.items() if stage in stages), "")
+    where = f"generation {status.generation_under_way}" if status.stage == "search" else ""
+    where = f"{doing or where}, " if doing or where else ""
     calls = status.spending.total.calls
     counts = f"{episodes_words(status)}, {plural(calls, 'model call')} so far"
     return f"   … {where}{counts}{_spent(status)}{_left(status, now)}"

@@ -202,13 +202,32 @@ def test_a_quiet_while_is_broken_once() -> None:
     assert len(stream.getvalue()) == written
 
 
+@pytest.mark.parametrize(("order", "words"), [
+    ("choice/2/e5", "choosing among the best programs on fresh episodes"),
+    ("confirm/g1/candidate/e0", "comparing the best program with the elite on fresh episodes"),
+    ("starts/g1/e3", "trying the elite on further starts"),
+])
+def test_the_progress_line_says_what_is_under_way(order: str, words: str) -> None:
+    stream, clock = io.StringIO(), Clock(step_s=0.0)
+    display = PlainLines(stream, clock=clock)
+    for fact in (STORY[0], StageEntered(stage="search"), *STORY[2:4]):
+        display.show(fact)
+    display.recall([STORY[4]])
+    display.on_begin(order)
+    clock.now_s += QUIET_S
+    display.tick()
+    assert f"   … {words}, " in stream.getvalue()
+
+
 def test_a_start_says_every_half_minute_what_it_waits_for_and_why() -> None:
     stream, clock = io.StringIO(), Clock(step_s=0.0)
     display = PlainLines(stream, clock=clock)
     display.show(STORY[0])
     clock.now_s += QUIET_S
     display.tick()
-    assert stream.getvalue().splitlines()[-1] == "   … starting: the clients of models and the workers, for 30 s"
+    assert stream.getvalue().splitlines()[-1] == (
+        "   … starting: the clients of models and the workers, for 30 s  [00:00]"
+    )
     display.show(STORY[1])
     display.on_begin("init/0")
     written = len(stream.getvalue())
@@ -220,8 +239,8 @@ def test_a_start_says_every_half_minute_what_it_waits_for_and_why() -> None:
     lines = stream.getvalue()[written:].splitlines()
     assert lines == [
         f"   … waiting for 1 answer; the oldest is init/0, for {after}" for after in (
-            "30 s", "60 s", "2 min; attempt 3 of 6, since lab:m sent nothing for 10 s",
-            "2 min; attempt 3 of 6, since lab:m sent nothing for 10 s",
+            "30 s  [00:01]", "60 s  [00:01]", "2 min; attempt 3 of 6, since lab:m sent nothing for 10 s  [00:02]",
+            "2 min; attempt 3 of 6, since lab:m sent nothing for 10 s  [00:02]",
         )
     ]
 
@@ -251,7 +270,7 @@ def test_a_search_that_waits_says_for_what_and_then_less_and_less() -> None:
         clock.now_s += 1.0
         display.tick()
     lines = stream.getvalue()[written:].splitlines()
-    assert lines[0] == "   … waiting for 1 answer; the oldest is g1/hill/0, for 30 s"
+    assert lines[0] == "   … waiting for 1 answer; the oldest is g1/hill/0, for 30 s  [00:00]"
     assert len(lines) == 6, "after 30, 90, 210, … seconds"
     display.show(STORY[2])
     clock.now_s += QUIET_S
