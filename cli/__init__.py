@@ -30,6 +30,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     look                the options for drawing an episode, and their checks
     new_run             starts a run from settings, repeats one from its recorded replies, or prints an estimate
     output              what commands print: results and tables go to stdout, everything else to stderr
+    paper_words         what is said of the paper's setting: in the first lines of a run, and in the estimate of a
     rank                `memento rank`: the best programs of a run on fresh episodes
     render              `memento render`: an episode of a run's candidate, or of a policy file, as a film or a picture
     report              `memento report`: one page, and the rows behind it, from runs or from a comparison

@@ -73,8 +73,9 @@ def plan(
 ) -> Planned:
     """The existing comparison `given`, or a new one from the experiment `given` or from flags alone.
 
-    With `keys` the keys of its models must be there. Raises UsageError for a comparison that cannot run, before
-    anything is spent, and without `trusted` for one from elsewhere that would import, start, contact or read something.
+    With `keys` the keys of its models and the packages of its arms must be there. Raises UsageError for a comparison
+    that cannot run, before anything is spent, and without `trusted` for one from elsewhere that would import, start,
+    contact or read something.
     """
     old = _existing(given, runs_dir)
     if old is not None and name is not None:
@@ -83,7 +84,7 @@ def plan(
     provenance = _provenance(folder, given, trusted=trusted)
     settings = check(experiment, provenance)
     for method in {arm.method for arm in experiment.arms if is_training(arm.method)}:
-        training_named(method).check(experiment, provenance)
+        training_named(method).check(experiment, provenance, to_run=keys)
     if old is None or changes.any:
         require_shelves(settings.values())
     if keys:

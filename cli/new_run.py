@@ -19,6 +19,7 @@ from ..core.order_ids import initial
 from ..core.provenance import GIVEN
 from ..core.text import cost, duration, plural
 from ..core.values import JSON
+from ..evidence.experiment import is_learned
 from ..evidence.plan import list_jobs
 from ..memory.lookup import find
 from ..memory.runs import is_run
@@ -29,6 +30,7 @@ from ..settings.sources import provenance_of_file
 from .execution import StatusOptions, execute, open_screen, print_run
 from .flags import DisplayKind, confirm_workers, require_at_least
 from .output import print_json, print_note, print_text, say
+from .paper_words import RATES, rollout_words, setting_words, unlike_the_paper
 from .show_candidate import crash_of
 from .terminal_ui import run_and_watch
 from .voting import asks_here, desk, display_for
@@ -95,6 +97,9 @@ def start(
         raise typer.Exit(run_and_watch(
             showing.command_line, runs_dir=place.runs_dir, name=place.name, domain=settings.domain, seed=settings.seed
         ))
+    words = None if replay is not None else setting_words(settings.as_json())
+    if words is not None:
+        say(words)
     asks = replay is None and asks_here(settings)
     screen = open_screen(display_for(showing.display, asks=asks))
     work = app.run(
@@ -172,7 +177,19 @@ def show_estimates(planned: "Planned", *, as_json: bool, runs_dir: Path) -> None
             "parts": [{**estimated_json(found), "arm": name, "runs": runs} for name, runs, found in parts],
         })
     else:
-        print_text(describe_estimates(planned.experiment.name, parts))
+        print_text(describe_estimates(planned.experiment.name, parts, _trainings(planned)))
+
+
+def _trainings(planned: "Planned") -> list[str]:
+    """What the learned baselines of a comparison take: steps of a simulator, and no model."""
+    jobs = [job for job in list_jobs(planned.experiment) if is_learned(job.arm)]
+    return [
+        f"{arm}: {plural(sum(job.arm.name == arm for job in jobs), 'training')} of {steps:,} steps each, no model"
+        + (f"; {steps / RATES['fast'] / 3600:,.0f} h of one processor for its steps, and its learning" if hanoi else "")
+        for arm, steps, hanoi in dict.fromkeys(
+            (job.arm.name, int(str(job.arm.settings.get("steps", 0))), job.task.domain == "hanoi") for job in jobs
+        )
+    ]
 
 
 async def _estimates(planned: "Planned", past_in: Sequence[Path]) -> list[tuple[str, int, "Estimate"]]:
@@ -189,8 +206,11 @@ async def _estimates(planned: "Planned", past_in: Sequence[Path]) -> list[tuple[
     return found
 
 
-def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) -> str:
-    """What the runs of a comparison would ask of their models, by task and arm, with what that assumes."""
+def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]], learned: Sequence[str] = ()) -> str:
+    """What the runs of a comparison would ask of their models, by task and arm, with what that assumes.
+
+    `learned` are lines on its learned baselines.
+    """
     from ..app.estimate import ASSUMPTIONS, together
 
     every = [found.total for _, runs, found in parts for _ in range(runs)]
@@ -202,8 +222,14 @@ def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) 
     if any(total.cost_usd is None for total in every):
         lines.append(NO_PRICE)
     lines += _expected_of_all(parts)
+    hours = dict.fromkeys(words for _, _, found in parts if (words := rollout_words(found)) is not None)
+    lines += [f"rollouts, for each run of hanoi: {words}" for words in hours]
+    for why, alike in unlike_the_paper(parts):
+        money = _sums(together("", [found.total for _, runs, found in alike for _ in range(runs)]))[-1]
+        names = "; ".join(what for what, _, _ in alike)
+        lines.append(f"not beside the paper's values: {names} ({why}), which cost {money}")
     limits = dict.fromkeys(f"{line}, for each run" for _, _, found in parts for line in _budget(found))
-    lines += [*limits, "final measures ask no model"]
+    lines += [*limits, *learned, "final measures ask no model"]
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
 
 
@@ -277,6 +303,8 @@ def describe_estimate(found: "Estimate") -> str:
     if found.expected is not None:
         lines.append(_expectation(found.expected))
     lines.append(_time(found))
+    rollouts = rollout_words(found)
+    lines += [] if rollouts is None else [f"rollouts: {rollouts}"]
     lines += _budget(found)
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
 

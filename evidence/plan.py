@@ -70,6 +70,8 @@ def with_flags(
         chosen = tuple(arm for each in arms for arm in each)
         measures = _only_names(changed.measures, "arms", {arm.name for arm in chosen})
         changed = replace(changed, arms=chosen, measures=measures or (Measure(name=AS_SEARCHED),))
+    for task in {task.domain for task in changed.tasks}:
+        changed, settings = _with_options_of(changed, task, settings or {})
     changed = replace(
         changed,
         models=tuple(models) or changed.models,
@@ -84,6 +86,18 @@ def with_flags(
             replace(measure, episodes=episodes + measure.skip) for measure in changed.measures))
     check_experiment(changed, "the comparison" if experiment is None else f"the experiment {experiment.name}")
     return changed
+
+
+def _with_options_of(
+    experiment: Experiment, domain: str, settings: Mapping[str, JSON]
+) -> tuple[Experiment, dict[str, JSON]]:
+    """The experiment with the options of this domain in its tasks of that domain, and the other settings."""
+    own = {key.removeprefix(f"{domain}."): value for key, value in settings.items() if key.startswith(f"{domain}.")}
+    tasks = tuple(
+        replace(task, options={**task.options, **own}) if task.domain == domain else task for task in experiment.tasks
+    )
+    rest = {key: value for key, value in settings.items() if not key.startswith(f"{domain}.")}
+    return replace(experiment, tasks=tasks), rest
 
 
 def _pick(items: tuple[Any, ...], name: str, kind: Any) -> tuple[Any, ...]:

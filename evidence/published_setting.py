@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from ..core.methods import METHODS
 from ..core.text import one_line
 from ..core.values import JSON, Program
-from ..settings import fits, group_of, preset_named, recorded_settings
+from ..settings import fits, group_of, recorded_settings
 from .baseline_rows import BaselineRow
 from .experiment import Measure
 from .published import HANOI, KITCHEN, LEAST_EPISODES, PaperColumn
@@ -26,8 +26,18 @@ TASKS: Mapping[str, Mapping[str, JSON]] = {
         "targets.reveal_unseen": True,
     },
 }
-PAPER: Mapping[str, JSON] = recorded_settings({"domain": HANOI, **preset_named("paper")}).as_json()
-"""The settings of the paper's search: its budget, and nothing that runs lacked before there was a setting for it."""
+STATED: Mapping[str, JSON] = {
+    "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "k": 24, "n_roll": 10, "final_episodes": 10,
+    "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,                # Algorithm 1
+    "feedback": "metrics", "memory_detail": "summary", "memory_scope": "generation",        # what prompts show: F, M, H
+    "reply": "whole", "repairs": 0, "macro_focus": False, "partners": "paper",              # what models write, of whom
+    "probes": "off", "evaluator_tests": "off", "judge_reasons": False,                      # how judges vote
+    "notes": "off", "proposer_turns": 0, "critic": None, "prompts": None,
+    "confirm_episodes": 0, "choice_episodes": 0, "stop_when": "never", "islands": 1, "k_tune": 0, "gate": "off",
+    "evaluator_attacks": 0, "evaluator_every": 0, "budget_episodes": None, "step_limit_ms": None,
+}
+"""The settings of the paper's search, and those that it does not know, switched off."""
+PAPER: Mapping[str, JSON] = recorded_settings({"domain": HANOI, **STATED}).as_json()
 FREE = frozenset({
     "domain", "options", "final_episodes", "robust",   # compared as a task (`TASKS`), as a measure (`same_measure`)
     "method", "model", "preset", "seed", "salt",    # a row, a table, where the values come from, and the chance
@@ -61,22 +71,25 @@ def differences(record: RunRecord, among: Iterable[RunRecord] = ()) -> tuple[str
 
 def _own_differences(record: RunRecord) -> tuple[str, ...]:
     """What differs, apart from the files that a run was given."""
-    wanted = TASKS.get(record.domain)
-    if wanted is None:
-        return (f"the domain {one_line(record.domain, 60)} is not in the paper",)
-    options = record.settings.get("options")
+    hints = (_words("hints", record.hints),) if record.hints and record.domain in TASKS else ()
+    return (*settings_that_differ({**record.settings, "domain": record.domain, "method": record.method}), *hints)
+
+
+def settings_that_differ(given: Mapping[str, JSON]) -> tuple[str, ...]:
+    """What differs in these settings of a run from the paper's, apart from the files that it was given."""
+    domain, method = str(given["domain"]), str(given["method"])
+    if domain not in TASKS:
+        return (f"the domain {one_line(domain, 60)} is not in the paper",)
+    options = given.get("options")
     found = options if isinstance(options, Mapping) else {}
-    different = [_words(key, found.get(key)) for key, value in wanted.items() if found.get(key) != value]
-    if record.method not in METHODS:
-        return tuple(different)
-    if record.hints:
-        different.append(_words("hints", record.hints))
-    evaluator = str(record.settings.get("evaluator", PAPER["evaluator"]))
-    settings = {**PAPER, **record.settings}
+    different = tuple(_words(key, found.get(key)) for key, value in TASKS[domain].items() if found.get(key) != value)
+    if method not in METHODS:
+        return different
+    settings = {**PAPER, **given}
     return (*different, *(
         _words(key, settings[key]) for key, value in PAPER.items()
         if key not in FREE and key not in SHARED_FILES and settings[key] != value
-        and fits(key, record.method, evaluator) and group_of(key).switched_off(key, settings) is None
+        and fits(key, method, str(settings["evaluator"])) and group_of(key).switched_off(key, settings) is None
     ))
 
 

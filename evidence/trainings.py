@@ -38,8 +38,8 @@ class Training(Protocol):
     def ask_to_stop(self, folder: Path) -> None:
         """Ask the process that works on it to stop. Raises UsageError if there is none."""
 
-    def check(self, experiment: "Experiment", provenance: Provenance) -> None:
-        """Raise UsageError for what cannot be trained in this experiment, and without the package for it."""
+    def check(self, experiment: "Experiment", provenance: Provenance, *, to_run: bool = True) -> None:
+        """Raise UsageError for what cannot be trained in this experiment; `to_run`: also without its package."""
 
     def arguments(self, experiment: "Experiment", job: "Job", *, runs: Path) -> list[str]:
         """The arguments of `memento` that train a job of a comparison that was checked."""

@@ -33,7 +33,7 @@ from .checks import (
 )
 from .effects import effects_of_domain, passes
 from .model import BRANCHES, OPTIONS, PARAMETERS, Settings
-from .presets import DEFAULT_PRESET, preset_named
+from .presets import DEFAULT_PRESET, TASK_OPTIONS, preset_named
 from .recorded import recorded_settings
 from .schedule import refuse_small_budget, settle_episodes, settle_generations, settle_rolls, settle_tuning
 from .sources import ALIASES, GivenValue, from_command_line, from_environment, from_file
@@ -77,7 +77,7 @@ def build_settings(
     named_there = config is not None and _is_from(plain, "domain", config)
     domain = load_domain(str(plain["domain"].value), provenance if config is None or named_there else GIVEN)
     preset = str(plain["preset"].value) if "preset" in plain else DEFAULT_PRESET
-    own = domain_options(given, domain.name)
+    own = {**TASK_OPTIONS.get(preset, {}).get(domain.name, {}), **domain_options(given, domain.name)}
     values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
     values["k"] = sum(values[branch] for branch in BRANCHES)   # every method has the same budget
     values |= {key: entry.value for key, entry in plain.items()}

@@ -6,6 +6,7 @@ A domain completes its options (horizon, randomisation) with presets of the same
 from collections.abc import Mapping
 
 from ..core.errors import no_such
+from ..core.values import JSON
 
 DEFAULT_PRESET = "quick"
 PRACTICE = 4  # episodes in which one proposal may try drafts
@@ -19,6 +20,8 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
         "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,
         "final_episodes": 10, "duplicates": True, "speculation": True, "memory_detail": "summary",
         "notes": "off", "evaluator_tests": "off", "roll_ahead": "off",
+        "feedback": "metrics", "macro_focus": False, "reply": "whole", "repairs": 0, "probes": "off",
+        "judge_reasons": False,
     },
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,
@@ -34,6 +37,10 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
     },
 }
 
+TASK_OPTIONS: Mapping[str, Mapping[str, Mapping[str, JSON]]] = {
+    "paper": {"hanoi": {"rules": "paper"}, "kitchen": {"rules": "paper"}},
+}
+"""By preset and domain: the options of a search's task in which it differs from an evaluation with that preset."""
 
 TUNES = frozenset({"quick"})
 """The presets whose searches with the offline model tune constants where programs need numbers that fit one another."""

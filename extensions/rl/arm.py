@@ -61,11 +61,12 @@ def given_of(experiment: Experiment, job: Job, provenance: Provenance = UNKNOWN)
     )
 
 
-def check_learned(experiment: Experiment, provenance: Provenance = UNKNOWN) -> None:
-    """Raise UsageError for everything that `memento baseline` would refuse, and without the package it needs."""
+def check_learned(experiment: Experiment, provenance: Provenance = UNKNOWN, *, to_run: bool = True) -> None:
+    """Raise UsageError for everything that `memento baseline` would refuse; `to_run`: also without its package."""
     for job in list_jobs(experiment):
         if is_learned(job.arm):
-            require("rl", f"the arm {job.arm.name}")
+            if to_run:
+                require("rl", f"the arm {job.arm.name}")
             try:
                 build(given_of(experiment, job, provenance), provenance)
             except UsageError as error:

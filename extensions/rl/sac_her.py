@@ -44,9 +44,9 @@ class SacHer:
         """Leave the request in the folder."""
         ask_to_stop(folder)
 
-    def check(self, experiment: Experiment, provenance: Provenance) -> None:
+    def check(self, experiment: Experiment, provenance: Provenance, *, to_run: bool = True) -> None:
         """Build the settings of every job."""
-        check_learned(experiment, provenance)
+        check_learned(experiment, provenance, to_run=to_run)
 
     def arguments(self, experiment: Experiment, job: Job, *, runs: Path) -> list[str]:
         """The flags of `memento baseline`."""
