@@ -95,7 +95,10 @@ SPAN = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"```.*?```", flags=re.DOTALL)
 FILE = re.compile(r"[\w.*-]+(?:/[\w.*-]+)*/?")
 ENDINGS = (".py", ".md", ".toml", ".tcss", ".css", ".html", ".lock", "/")
-MADE = {"runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py", "buoy.py"}   # made by readers
+MADE = {    # by readers
+    "runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py", "buoy.py",
+    "simplify.py", "annealing.py", "map_elites.py", "test_methods.py",
+}
 PACKAGES = "agents|app|benchmarks|cli|core|domains|envs|evidence|extensions|memory|models|runtime|search|settings|tui"
 MODULE = re.compile(rf"(?:memento\.)?((?:{PACKAGES})\.[\w.]+)")
 
