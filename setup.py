@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-OUTSIDE = ["tests", "tests.*", "benchmarks", "benchmarks.*", "docs", "docs.*"]
+OUTSIDE = ["tests", "tests.*", "docs", "docs.*"]
 
 setup(
     packages=["memento", *(f"memento.{name}" for name in find_packages(exclude=OUTSIDE))],

@@ -6,7 +6,6 @@ missing, and from `memento evaluate` if every episode failed. A command's module
 
     audit               `memento audit`: how often programs please an evaluator without doing the task
     audit_text          the result of an audit as text or JSON, its worst programs as files
-    bench               `memento bench`: the project's own benchmarks, which need a source checkout
     browser             `memento watch --browser`: the terminal UI in a browser, served on this machine
     command             the classes of commands and groups, and the choices that help and completion list
     commands            the command line as a Typer app: collects the commands, each from its module

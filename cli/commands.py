@@ -12,7 +12,6 @@ import typer
 
 from . import (
     audit,
-    bench,
     compare,
     completion,
     doctor,
@@ -86,7 +85,6 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (stop.hint, stop.HINT_EXAMPLE),
     (vote.vote, vote.EXAMPLE),
     (render.render, render.EXAMPLE),
-    (bench.bench, bench.EXAMPLE),
     (doctor.doctor, doctor.EXAMPLE),
     (completion.completion, completion.EXAMPLE),
 )

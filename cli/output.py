@@ -22,7 +22,7 @@ MOST: Final = 4000      # characters of a line for the user
 CALLED: Final = "MEMENTO_CALLED"    # the variable in which a checkout's launcher says how it was called
 _COMMAND: Final = re.compile(
     r"(?<![\w./-])(?<!-m )memento(?= (?:tour|run|resume|evaluate|rank|gallery|audit|compare|report|what-if"
-    r"|domains|methods|settings|models|show|completion|export|watch|stop|pause|hint|vote|render|mcp|bench|doctor|kitchen|cell|baseline)\b)"
+    r"|domains|methods|settings|models|show|completion|export|watch|stop|pause|hint|vote|render|mcp|doctor|kitchen|cell|baseline)\b)"
 )
 
 

@@ -236,7 +236,7 @@ def _words(bounds: Range) -> str:
 
 # What the fingers do to cubes and containers in simulation: measured values, and their text for policy writers.
 #
-# `benchmarks/touch.py` measures them; a test compares them with the model.
+# `tests/benchmarks/touch.py` measures them; a test compares them with the model.
 
 
 PAD_EDGE_M = 0.016          # width and height of a finger's pad

@@ -5,10 +5,10 @@ import ast
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memento.benchmarks.fuzz_replies import DOMAIN, Readers, Tally, below, read_one
-from memento.benchmarks.hostile_replies import NASTY, WORDS, Drawn
 from memento.core.programs.program_text import MAX_NESTING, child_nodes
 
+from ..benchmarks.fuzz_replies import DOMAIN, Readers, Tally, below, read_one
+from ..benchmarks.hostile_replies import NASTY, WORDS, Drawn
 from ..support.hostile_texts import HOSTILE
 
 READERS = Readers(DOMAIN)

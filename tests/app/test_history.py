@@ -9,7 +9,6 @@ import pytest
 from memento.app.cluster import Machines
 from memento.app.history import outline_of, past_use
 from memento.app.session import Session, Work
-from memento.benchmarks.watch import EPISODES, SystemClock, generation
 from memento.core.errors import StoreError
 from memento.core.events import Fact, RunResumed, RunStarted, RunStopped, StageEntered
 from memento.domains import load
@@ -17,6 +16,8 @@ from memento.memory.run_status import status_of
 from memento.memory.store import RunStore
 from memento.settings import Settings, build_settings
 from memento.tui.display import open_display
+
+from ..benchmarks.watch import EPISODES, SystemClock, generation
 
 GENERATIONS = 30
 HERE = Machines(layers=(), isolated=False)

@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from memento.benchmarks.cluster_kills import CONTROLLER, NODE, RAYLET, measure
 
 from ..support.ray_cluster import needs_ray
+from .cluster_kills import CONTROLLER, NODE, RAYLET, measure
 
 SEARCH = ("generations=3", "k_hc=3", "k_macro=2", "k_cross=1", "n_roll=2", "hanoi-kinematic.horizon=300")
 SETTINGS = ("--preset", "smoke", "--seed", "3", *(word for setting in SEARCH for word in ("--set", setting)))

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from memento.benchmarks.evaluators import Line, Remembering, read, table
 from memento.core.examined import AttackCount
 from memento.core.ports import RollTask
 from memento.core.recording_file import trajectory_key, trajectory_path
 from memento.core.values import Episode, Program
+
+from .evaluators import Line, Remembering, read, table
 
 
 class Pool:

@@ -1,4 +1,4 @@
-"""Runs whose processes are killed at random moments end like an undisturbed run; see benchmarks/kills.py."""
+"""Runs whose processes are killed at random moments end like an undisturbed run; see tests/benchmarks/kills.py."""
 
 import random
 import sys
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from memento.benchmarks.kills import TARGETS, Killing
 
 from ..support.nightly import first_and_nightly
+from .kills import TARGETS, Killing
 
 KILLS = 5       # of each target: 20 in all
 RUNS = 15       # upper bound on the runs that they are spread over
@@ -44,8 +44,9 @@ def test_kills_lose_nothing_and_repeat_nothing(killing: Killing, target: str) ->
 
 def test_the_comparison_finds_differences(killing: Killing, tmp_path: Path) -> None:
     """The comparison reports a planted difference."""
-    from memento.benchmarks.kills import differences
     from memento.core.events import BranchEnded, EpisodeEnded
+
+    from .kills import differences
 
     entries = killing._entries("whole")
     whole = [entry.fact for entry in entries]

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from memento.benchmarks.long_run import SETTINGS, grow, slope, timed_resume, timed_show
+
+from .long_run import SETTINGS, grow, slope, timed_resume, timed_show
 
 CANDIDATES = 400
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.benchmarks import reference as bench
+
+from . import reference as bench
 
 
 def line(seed: int, *, success: bool, physics: str = "fast", fitness: float = 1.0) -> bench.Line:

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from memento.benchmarks import search as bench
+
+from . import search as bench
 
 pytestmark = pytest.mark.slow
 

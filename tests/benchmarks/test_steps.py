@@ -1,7 +1,8 @@
 """`memento bench steps` measures every path and ratio, on controls that a replay reproduces bit for bit."""
 
 import pytest
-from memento.benchmarks.steps import RATIOS, measure_paths
+
+from .steps import RATIOS, measure_paths
 
 
 @pytest.mark.slow

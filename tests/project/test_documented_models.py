@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from memento.app.budgets import require_usable
-from memento.cli import bench, exit_code, exporting, new_run
+from memento.cli import exit_code, exporting, new_run
 from memento.cli import resume as resume_command
 from memento.models import checking
 from memento.models.spec import parse_specs
@@ -39,10 +39,6 @@ def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys
         require_usable(with_budgets(settings, parse_budgets(keywords["budgets"], keywords["assignments"])))
         taken.append("resume")
 
-    def measure(name: str) -> dict[str, Any]:
-        taken.append(f"bench {name}")
-        return {}
-
     def tape(run: str, out: str | None, **keywords: Any) -> None:
         assert str(out).endswith(".tape.xz")
         taken.append("tape")
@@ -55,7 +51,6 @@ def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(new_run, "start", run)
     monkeypatch.setattr(exporting, "export_tape_of", tape)
     monkeypatch.setattr(resume_command, "continue_run", resume)
-    monkeypatch.setattr(bench, "measure", measure)
     program, *arguments = shlex.split(line, comments=False)
     assert program == "memento"
     assert exit_code(arguments) == 0, capsys.readouterr().err

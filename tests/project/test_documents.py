@@ -99,7 +99,7 @@ MADE = {    # by readers
     "runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py", "buoy.py",
     "simplify.py", "annealing.py", "map_elites.py", "test_methods.py",
 }
-PACKAGES = "agents|app|benchmarks|cli|core|domains|envs|evidence|extensions|memory|models|runtime|search|settings|tui"
+PACKAGES = "agents|app|cli|core|domains|envs|evidence|extensions|memory|models|runtime|search|settings|tui"
 MODULE = re.compile(rf"(?:memento\.)?((?:{PACKAGES})\.[\w.]+)")
 
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-OUTSIDE = {"tests", "benchmarks", "docs", "setup.py"}
+OUTSIDE = {"tests", "docs", "setup.py"}
 
 
 def tracked() -> list[Path]:
@@ -100,7 +100,7 @@ def test_the_package_imports_itself_relatively() -> None:
 # ----------------------------------------------------------------------------------------- the layout of the tests
 
 TESTS = [path for path in SOURCES if path.relative_to(ROOT).parts[0] == "tests"]
-WITHOUT_MIRROR = {"conformance", "integrity", "project", "reference_policies", "support"}
+WITHOUT_MIRROR = {"benchmarks", "conformance", "integrity", "project", "reference_policies", "support"}
 
 
 def test_the_folders_of_tests_mirror_the_package() -> None:

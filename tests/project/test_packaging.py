@@ -61,11 +61,11 @@ def test_the_wheel_holds_the_package_and_nothing_else(built: tuple[Path, Path]) 
         [metadata] = [archive.read(name) for name in archive.namelist() if name.endswith("METADATA")]
     package = {
         str("memento" / name) for name in tracked()
-        if name.suffix == ".py" and name.parts[0] not in ("setup.py", "tests", "benchmarks", "docs")
+        if name.suffix == ".py" and name.parts[0] not in ("setup.py", "tests", "docs")
     }
     assert {name for name in names if name.endswith(".py")} == package
     assert "memento/py.typed" in names
-    assert not {name.split("/")[1] for name in names} & {"tests", "benchmarks", "docs", "README.md"}
+    assert not {name.split("/")[1] for name in names} & {"tests", "docs", "README.md"}
     found = Metadata.from_email(metadata, validate=True)
     assert (found.name, str(found.version)) == (DISTRIBUTION, __version__)
     assert found.description_content_type == "text/markdown"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from memento.benchmarks.processes import left_of, levels, parents
+from ..benchmarks.processes import left_of, levels, parents
 
 __all__ = ["end_started", "kill_nine", "members_of", "parents", "start_process", "wait_until_gone"]
 

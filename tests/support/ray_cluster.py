@@ -3,8 +3,8 @@
 from importlib.util import find_spec
 
 import pytest
-from memento.benchmarks.raylets import CLIENTS, TOKEN, RayCluster
 
+from ..benchmarks.raylets import CLIENTS, TOKEN, RayCluster
 from . import ON_PATH
 
 __all__ = ["CLIENTS", "TOKEN", "RayCluster", "needs_ray", "new_cluster"]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from memento.benchmarks.gym_suites import recorded
 from memento.core.ports import shelf_of
 from memento.core.provenance import GIVEN
 from memento.domains import load
@@ -17,6 +16,8 @@ from memento.domains.gym.environment import broken_rule
 from memento.domains.gym.loading import make
 from memento.domains.gym.names import parse_id
 from memento.domains.gym.options import settings
+
+from ...benchmarks.gym_suites import recorded
 
 pytestmark = pytest.mark.slow
 

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from memento.benchmarks import touch as measured
 from memento.domains import load
 from memento.domains.hanoi import interface
+
+from ...benchmarks import touch as measured
 
 SMALLEST_M = 0.022
 

@@ -5,13 +5,13 @@ from itertools import pairwise
 import mujoco
 import numpy as np
 import pytest
-from memento.benchmarks.cell_grounding import measure, scatter
 from memento.core.errors import RolloutError
 from memento.extensions.cell.cell_file import Cell
 from memento.extensions.cell.fitting import find_plates, fit_cube, nearest_quarter
 from memento.extensions.cell.grounding import Grounding, HandPose, HandPoses, Track, table_plane
 from memento.extensions.cell.segmenters import learn, make_segmenter
 
+from ...benchmarks.cell_grounding import measure, scatter
 from .conftest import Twin
 
 CAMERA = np.array([0.75, 0.0, 1.5])

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.benchmarks.cell_grounding import scatter
 from memento.domains.hanoi.randomisation import PRESETS
 from memento.extensions.cell.cell_file import Cell, TwinPart
 from memento.extensions.cell.lens import looking
 from memento.extensions.cell.scene_view import EVERYTHING
 from memento.extensions.cell.sensor_model import NONE, measured_colour, measured_depth
 
+from ...benchmarks.cell_grounding import scatter
 from .conftest import Twin
 
 DYNAMICS = (

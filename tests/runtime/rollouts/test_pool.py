@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from memento.agents.rollout_agents import scored
-from memento.benchmarks.processes import levels, parents
 from memento.core.errors import RecordingLost, RolloutError
 from memento.core.faults import FaultKind
 from memento.core.ports import ProbeTask
@@ -21,6 +20,7 @@ from memento.runtime.rollouts import worker_messages as messages
 from memento.runtime.rollouts.pool import KILLED_TRIES, ProcessPool
 from memento.runtime.rollouts.worker_handle import worker_environment
 
+from ...benchmarks.processes import levels, parents
 from ...conformance.pool import ENDLESS, HALF, LOOPING, task
 from ...support import ON_PATH, hostile
 from ...support.leftovers import descriptors, processes_of

@@ -1,7 +1,7 @@
 """What tests and attacks find in evaluators, and what revisions do: shipped ones, and fresh ones of the offline writer.
 
-    python -m memento.benchmarks.evaluators --out rows.jsonl [TASK ...]
-    python -m memento.benchmarks.evaluators --out rows.jsonl --show         # the table alone
+    python -m memento.tests.benchmarks.evaluators --out rows.jsonl [TASK ...]
+    python -m memento.tests.benchmarks.evaluators --out rows.jsonl --show         # the table alone
 
 For each task p_0 is rolled out, the probes and ladders of a run are put on record, and every evaluator is examined on
 them: pairs of certain order, changes without meaning, validity. Each valid one is attacked and revised as in a run
@@ -20,14 +20,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import TypeAdapter
-
-from ..agents.evaluator_attacker import EvaluatorAttacker
-from ..agents.evaluator_evolver import EvaluatorEvolver
-from ..agents.rollout_agents import Examiner, ProbeAgent
-from ..app.breeding import breeder_for
-from ..core.evaluator_attacks import successes_of
-from ..core.events import (
+from memento.agents.evaluator_attacker import EvaluatorAttacker
+from memento.agents.evaluator_evolver import EvaluatorEvolver
+from memento.agents.rollout_agents import Examiner, ProbeAgent
+from memento.app.breeding import breeder_for
+from memento.core.evaluator_attacks import successes_of
+from memento.core.events import (
     AttackEvaluator,
     EvaluatorHardened,
     Examine,
@@ -36,12 +34,12 @@ from ..core.events import (
     ProposeEvaluator,
     RecordProbes,
 )
-from ..core.examined import TOLERANCE, AttackCount
-from ..core.ports import Domain, Pool, RollTask, interpreter_of, shelf_of
-from ..core.provenance import GIVEN
-from ..core.recording_file import trajectory_key, trajectory_path
-from ..core.seeds import salted_seed
-from ..core.values import (
+from memento.core.examined import TOLERANCE, AttackCount
+from memento.core.ports import Domain, Pool, RollTask, interpreter_of, shelf_of
+from memento.core.provenance import GIVEN
+from memento.core.recording_file import trajectory_key, trajectory_path
+from memento.core.seeds import salted_seed
+from memento.core.values import (
     JSON,
     CandidateState,
     Episode,
@@ -52,13 +50,15 @@ from ..core.values import (
     Program,
     Score,
 )
-from ..domains import import_string, load
-from ..domains.gallery import policy_file
-from ..models.offline import OfflineModel
-from ..runtime.prompts import PromptFolder
-from ..runtime.rollouts.pool import ProcessPool
-from ..search.hardening import AttackTerms, HardeningKeeper
-from ..tests.reference_policies import policy_program
+from memento.domains import import_string, load
+from memento.domains.gallery import policy_file
+from memento.models.offline import OfflineModel
+from memento.runtime.prompts import PromptFolder
+from memento.runtime.rollouts.pool import ProcessPool
+from memento.search.hardening import AttackTerms, HardeningKeeper
+from pydantic import TypeAdapter
+
+from ..reference_policies import policy_program
 
 FRESH: Final = 10           # evaluators of the offline writer
 ROUNDS: Final = 3

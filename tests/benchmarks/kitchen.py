@@ -1,7 +1,7 @@
 """Measures the kitchen: steps per second through the whole environment, with the policy in a separate process.
 
     memento bench kitchen [--json]
-    python -m memento.benchmarks.kitchen [--recordings FOLDER] [--scene FloorPlan1] [--episodes 40]
+    python -m memento.tests.benchmarks.kitchen [--recordings FOLDER] [--scene FloorPlan1] [--episodes 40]
 
 The policy cycles through the actions; object actions take the valid ids in turn. Recorded kitchens are used if
 their folder is named (or set in KITCHEN_RECORDINGS), else a generated one. Figures:
@@ -21,13 +21,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.values import JSON, Program
-from ..domains.kitchen import DOMAIN
-from ..domains.kitchen.environment import KitchenEnvironment
-from ..domains.kitchen.options import RECORDINGS_VARIABLE
-from ..runtime.rollouts.limits import Limits
-from ..runtime.rollouts.policy_process import PolicyProcess
-from ..runtime.rollouts.program_process import ProgramLauncher, cpu_clock
+from memento.core.values import JSON, Program
+from memento.domains.kitchen import DOMAIN
+from memento.domains.kitchen.environment import KitchenEnvironment
+from memento.domains.kitchen.options import RECORDINGS_VARIABLE
+from memento.runtime.rollouts.limits import Limits
+from memento.runtime.rollouts.policy_process import PolicyProcess
+from memento.runtime.rollouts.program_process import ProgramLauncher, cpu_clock
 
 EPISODES = 40
 CYCLER = Program('''

@@ -1,6 +1,6 @@
 """What a simulator's start costs: nothing kept on disk, compiled code kept, models kept as well; and a later reset.
 
-    python -m memento.benchmarks.starts [--rounds 5] [DOMAIN ...]
+    python -m memento.tests.benchmarks.starts [--rounds 5] [DOMAIN ...]
 
 Each start is a new process with its own cache folder, as a worker does it: imports, the environment, the first reset
 and step. Prints CPU milliseconds as a table (the median over the rounds; the start with nothing kept is done once), and
@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
-from ..core.variables import common_kernels
+from memento.core.variables import common_kernels
+
 from .timing import LIMIT_S
 
 DOMAINS = ("hanoi", "robosuite:Stack")

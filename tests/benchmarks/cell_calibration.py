@@ -1,6 +1,6 @@
 """A calibration in the cell's twin: four constants of a policy are spoilt; a rule and a coordinate search fix them.
 
-    python -m memento.benchmarks.cell_calibration OUT [--steps 3] [--trials 2] [--unseen 20] [--seed 0] [--workers 1]
+    python -m memento.tests.benchmarks.cell_calibration OUT [--steps 3] [--trials 2] [--unseen 20] [--seed 0]
                                                [--spoilt 5] [--by rule search]
 
 The rule answers as a language model would: over the port of models, from the text of its prompts alone. It reads the
@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from memento.extensions.cell.cell_file import SHIPPED
 
-from ..extensions.cell.cell_file import SHIPPED
-from ..tests.reference_policies import policy_file
+from ..reference_policies import policy_file
 from .reference import wilson
 
 SPOILT = {"TABLE": (0.8, 0.812), "HOLE": (0.055, 0.068), "GRASP_DZ": (0.006, 0.022), "HELP": (0.12, 0.5)}

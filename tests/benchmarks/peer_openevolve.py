@@ -1,9 +1,9 @@
 """The same measure as `overhead.py` for OpenEvolve, which a separate interpreter has: pip install openevolve==0.4.1
 
-    python benchmarks/peer_openevolve.py --port PORT [--in-flight 32] [--latency 1.0] [--rounds 20]
+    python -m memento.tests.benchmarks.peer_openevolve --port PORT [--in-flight 32] [--latency 1.0] [--rounds 20]
 
-PORT is that of `python -m memento.benchmarks.overhead --serve --latency 1.0`, which prints it: the same answers after
-the same latency. An evaluation is 5 ms of waiting. OpenEvolve calls from as many processes as there are calls in
+PORT is that of `python -m memento.tests.benchmarks.overhead --serve --latency 1.0`, which prints it: the same answers
+after the same latency. An evaluation is 5 ms of waiting. OpenEvolve calls from as many processes as there are calls in
 flight, so its CPU time is that of all its processes, after their start. This file needs nothing of MEMENTO.
 """
 

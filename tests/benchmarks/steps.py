@@ -14,17 +14,17 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from memento.core.values import JSON, Program
+from memento.domains.arm.physics.compiled import CompiledPhysics
+from memento.domains.arm.physics.symbols import mj_step
+from memento.domains.hanoi import DOMAIN, task
+from memento.domains.hanoi.environment import HanoiEnvironment
+from memento.domains.hanoi.task import Array
+from memento.runtime.rollouts.limits import Limits
+from memento.runtime.rollouts.policy_process import PolicyProcess
+from memento.runtime.rollouts.program_process import ProgramLauncher
 from numba import njit
 
-from ..core.values import JSON, Program
-from ..domains.arm.physics.compiled import CompiledPhysics
-from ..domains.arm.physics.symbols import mj_step
-from ..domains.hanoi import DOMAIN, task
-from ..domains.hanoi.environment import HanoiEnvironment
-from ..domains.hanoi.task import Array
-from ..runtime.rollouts.limits import Limits
-from ..runtime.rollouts.policy_process import PolicyProcess
-from ..runtime.rollouts.program_process import ProgramLauncher
 from .workers import ROUNDS, measure_workers
 
 RATIOS = {
@@ -76,7 +76,7 @@ def measure(
     the environment as a worker steps it, with observation, round trip, referee and recording; "bare" is
     `mj_step` on the controls that "exact" computed, in a compiled loop, and "bare-sleep" the same with
     MuJoCo's sleep flag, on its own controls; "bare-fast" replays those of "fast", with its flag and its longer
-    substeps. Two workers over one are of wall time (benchmarks/workers.py).
+    substeps. Two workers over one are of wall time (tests/benchmarks/workers.py).
     """
     figures = measure_paths(rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
     ratios = figures["ratios"]

@@ -1,6 +1,6 @@
 """Kills a run's processes with SIGKILL at random moments and shows that resuming it loses and repeats nothing.
 
-    python -m memento.benchmarks.kills [--kills 100] [--seed 1] [--json]
+    python -m memento.tests.benchmarks.kills [--kills 100] [--seed 1] [--json]
 
 A run on the kinematic domain is recorded, then repeated from its recorded replies many times. During a repetition
 one of these is killed at moments drawn from the seed, and the run is resumed until it ends:
@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from ..core.errors import MementoError
-from ..core.events import (
+from memento.core.errors import MementoError
+from memento.core.events import (
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
@@ -48,10 +48,11 @@ from ..core.events import (
     StageEntered,
     VoteCast,
 )
-from ..core.values import JSON
-from ..memory.runs import TRAJECTORIES
-from ..memory.store import Entry, RunStore
-from ..runtime.rollouts.pool import KILLED_TRIES
+from memento.core.values import JSON
+from memento.memory.runs import TRAJECTORIES
+from memento.memory.store import Entry, RunStore
+from memento.runtime.rollouts.pool import KILLED_TRIES
+
 from .processes import GONE_S, left_of, levels
 
 TARGETS = ("controller", "worker", "zygote", "everything")

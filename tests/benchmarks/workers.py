@@ -10,12 +10,12 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from statistics import median
 
-from ..core.order_ids import episode_id
-from ..core.ports import Pool, RollTask
-from ..core.values import JSON, Program
-from ..domains import import_string
-from ..domains.hanoi import DOMAIN
-from ..runtime.rollouts.pool import ProcessPool
+from memento.core.order_ids import episode_id
+from memento.core.ports import Pool, RollTask
+from memento.core.values import JSON, Program
+from memento.domains import import_string
+from memento.domains.hanoi import DOMAIN
+from memento.runtime.rollouts.pool import ProcessPool
 
 ROUNDS = 5
 STEPS = 300

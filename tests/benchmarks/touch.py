@@ -1,4 +1,6 @@
-"""Measures what the texts of `hanoi` say about fingers, grasps, turns and pushes: `python -m memento.benchmarks.touch`.
+"""Measures what the texts of `hanoi` say about fingers, grasps, turns and pushes.
+
+    python -m memento.tests.benchmarks.touch
 
 The figures are in `domains/hanoi/interface.py`. No figure has more digits than all choices
 of `hanoi.physics` share.
@@ -9,9 +11,8 @@ from typing import Any
 
 import mujoco
 import numpy as np
-
-from ..domains import load
-from ..domains.hanoi.environment import HanoiEnvironment
+from memento.domains import load
+from memento.domains.hanoi.environment import HanoiEnvironment
 
 OPEN, CLOSE, KEEP = -1.0, 1.0, 0.0
 ABOVE_M = 0.12

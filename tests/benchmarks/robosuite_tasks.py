@@ -13,17 +13,17 @@ import sys
 from typing import Any, Final
 
 import numpy as np
+from memento.core.ports import Environment
+from memento.core.values import JSON, Program
+from memento.domains import load
+from memento.domains.arm.arrays import Array
+from memento.domains.arm.simulator import controller_config, quiet_robosuite
+from memento.domains.robosuite.scenes import Restack
+from memento.domains.robosuite.tasks import TASKS
+from memento.runtime.rollouts.limits import Limits
+from memento.runtime.rollouts.policy_process import PolicyProcess
+from memento.runtime.rollouts.program_process import ProgramLauncher
 
-from ..core.ports import Environment
-from ..core.values import JSON, Program
-from ..domains import load
-from ..domains.arm.arrays import Array
-from ..domains.arm.simulator import controller_config, quiet_robosuite
-from ..domains.robosuite.scenes import Restack
-from ..domains.robosuite.tasks import TASKS
-from ..runtime.rollouts.limits import Limits
-from ..runtime.rollouts.policy_process import PolicyProcess
-from ..runtime.rollouts.program_process import ProgramLauncher
 from .timing import LIMIT_S, fastest
 
 STEPS: Final = 200                  # before an episode of the measurement starts again
@@ -121,7 +121,7 @@ def whole_seconds(name: str, environment: Environment, domain: Any, seconds: flo
 
 def row(name: str, seconds: float) -> dict[str, JSON]:
     """The row of one task."""
-    code = "import sys; from memento.benchmarks.robosuite_tasks import digest; print(digest(sys.argv[1]))"
+    code = "import sys; from .robosuite_tasks import digest; print(digest(sys.argv[1]))"
     elsewhere = subprocess.run(
         [sys.executable, "-c", code, name], capture_output=True, text=True, timeout=LIMIT_S, check=True,
     ).stdout.splitlines()[-1]

@@ -1,6 +1,6 @@
 """Runs thousands of candidates and samples memory, descriptors, processes (which must not grow) and the store's size.
 
-    python -m memento.benchmarks.long_run [--candidates 10000] [--json]
+    python -m memento.tests.benchmarks.long_run [--candidates 10000] [--json]
 
 The kinematic domain with a horizon of a few steps, one episode per candidate, the offline model and the reference
 evaluator: little is simulated, so that the controller and the sandbox dominate the cost. Each sample holds:
@@ -30,9 +30,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from memento.core.values import JSON
+from memento.memory.runs import DATABASE, TRAJECTORIES
 
-from ..core.values import JSON
-from ..memory.runs import DATABASE, TRAJECTORIES
 from .kills import kill_all
 from .processes import left_of, levels
 

@@ -1,6 +1,6 @@
 """Reads drawn replies the whole way that a run reads them, and shows that none of them raises.
 
-    python -m memento.benchmarks.fuzz_replies [--minutes 60] [--seed 1] [--json]
+    python -m memento.tests.benchmarks.fuzz_replies [--minutes 60] [--seed 1] [--json]
 
 Each reply is parsed, as a program or as a patch of a parent. Its program is checked, summarised, hashed, printed for
 judges and compared with its parents, put into the prompts of the next orders, and kept as a fact. It ends with the
@@ -19,16 +19,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from ..agents.evaluator_evolver import EvaluatorEvolver
-from ..agents.judging import JudgePanel
-from ..agents.proposers import Crosser, HillClimber
-from ..agents.reply import read_program, within_limit
-from ..agents.writing import Answers
-from ..core.events import Fact, Judge, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
-from ..core.faults import Fault
-from ..core.ports import Ask, Reply
-from ..core.programs.line_diff import diff_lines
-from ..core.programs.program_text import (
+from memento.agents.evaluator_evolver import EvaluatorEvolver
+from memento.agents.judging import JudgePanel
+from memento.agents.proposers import Crosser, HillClimber
+from memento.agents.reply import read_program, within_limit
+from memento.agents.writing import Answers
+from memento.core.events import Fact, Judge, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
+from memento.core.faults import Fault
+from memento.core.ports import Ask, Reply
+from memento.core.programs.line_diff import diff_lines
+from memento.core.programs.program_text import (
     MAX_EVALUATOR,
     MAX_PROGRAM,
     MAX_SUMMARY,
@@ -38,11 +38,12 @@ from ..core.programs.program_text import (
     history,
     parse,
 )
-from ..core.values import CandidateState, EvaluatorCandidate, Examination, Operator, Program, Score
-from ..domains import load
-from ..memory.codec import decode, encode, revive
-from ..runtime.prompts import PromptFolder
-from ..runtime.rollouts.limits import policy_limits_in_words
+from memento.core.values import CandidateState, EvaluatorCandidate, Examination, Operator, Program, Score
+from memento.domains import load
+from memento.memory.codec import decode, encode, revive
+from memento.runtime.prompts import PromptFolder
+from memento.runtime.rollouts.limits import policy_limits_in_words
+
 from .hostile_replies import Drawn, draw_reply
 
 SLOW_S = 10.0  # of CPU time for one reply, at most

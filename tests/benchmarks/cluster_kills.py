@@ -1,6 +1,6 @@
 """Kills nodes of a Ray cluster, their raylets and the controller of a run at random moments; resumes where necessary.
 
-    python -m memento.benchmarks.cluster_kills [--nodes 20] [--controllers 5] [--seed 1] [--json]
+    python -m memento.tests.benchmarks.cluster_kills [--nodes 20] [--controllers 5] [--seed 1] [--json]
 
 The cluster is on this machine: a head, which is not killed, and two other nodes, with one CPU each. A search on the
 kinematic domain is recorded on this machine, then repeated from its recorded replies on the cluster, several times.

@@ -1,6 +1,6 @@
 """The error of the cell's grounding over random scenes of its twin, and the CPU time of images and of grounding.
 
-    python -m memento.benchmarks.cell_grounding [--scenes 500] [--noise full|none] [--segmenter colour|truth]
+    python -m memento.tests.benchmarks.cell_grounding [--scenes 500] [--noise full|none] [--segmenter colour|truth]
 
 A scene has the containers at drawn places and every cube on a random container, in legal order, each a little off and
 turned at random; the camera's errors are drawn again. Three frames are grounded per scene. What an image costs is
@@ -15,15 +15,14 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-
-from ..domains.hanoi import task
-from ..extensions.cell.cell_file import SHIPPED, Cell, read_cell
-from ..extensions.cell.fitting import CubeFit
-from ..extensions.cell.grounding import Grounding
-from ..extensions.cell.ports import Array
-from ..extensions.cell.segmenters import make_segmenter
-from ..extensions.cell.sensor_model import NONE
-from ..extensions.cell.twin import TwinArm, TwinCamera
+from memento.domains.hanoi import task
+from memento.extensions.cell.cell_file import SHIPPED, Cell, read_cell
+from memento.extensions.cell.fitting import CubeFit
+from memento.extensions.cell.grounding import Grounding
+from memento.extensions.cell.ports import Array
+from memento.extensions.cell.segmenters import make_segmenter
+from memento.extensions.cell.sensor_model import NONE
+from memento.extensions.cell.twin import TwinArm, TwinCamera
 
 T = TypeVar("T")
 FRAMES = 3

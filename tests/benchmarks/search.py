@@ -1,7 +1,7 @@
 """Wall time of the same recorded search without savings, with each saving alone and with all of them.
 
     memento bench search --json
-    python -m memento.benchmarks.search [--rounds 2] [--latency 2.0] [--episode 0.5] [--workers 2] [--json]
+    python -m memento.tests.benchmarks.search [--rounds 2] [--latency 2.0] [--episode 0.5] [--workers 2] [--json]
 
 One search on the kinematic domain is recorded with the offline model, real workers and no savings. It is
 then replayed with each choice of savings: every reply comes after a latency that is drawn from its slot's name, and
@@ -30,9 +30,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, median
 
-from ..app.plan import plan_of
-from ..app.wiring import Models, make_lanes
-from ..core.events import (
+from memento.app.plan import plan_of
+from memento.app.wiring import Models, make_lanes
+from memento.core.events import (
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
@@ -46,19 +46,19 @@ from ..core.events import (
     SearchEnded,
     StageEntered,
 )
-from ..core.order_ids import is_ahead, owner_of, score_id, slot_of
-from ..core.ports import Ask, Model, Pool, Reply, RollTask
-from ..core.seeds import derive_seed
-from ..core.values import JSON, Episode, Examination, Program, Score
-from ..domains import import_string, load
-from ..memory.run_view import view_of_facts
-from ..models.offline import OfflineModel
-from ..models.tape import ReplayModel, tape_of
-from ..runtime.bus import EventBus
-from ..runtime.rollouts.pool import ProcessPool
-from ..runtime.supervisor import Supervisor
-from ..search.sequencer import RunPlan, Sequencer
-from ..settings import Settings, build_settings
+from memento.core.order_ids import is_ahead, owner_of, score_id, slot_of
+from memento.core.ports import Ask, Model, Pool, Reply, RollTask
+from memento.core.seeds import derive_seed
+from memento.core.values import JSON, Episode, Examination, Program, Score
+from memento.domains import import_string, load
+from memento.memory.run_view import view_of_facts
+from memento.models.offline import OfflineModel
+from memento.models.tape import ReplayModel, tape_of
+from memento.runtime.bus import EventBus
+from memento.runtime.rollouts.pool import ProcessPool
+from memento.runtime.supervisor import Supervisor
+from memento.search.sequencer import RunPlan, Sequencer
+from memento.settings import Settings, build_settings
 
 DOMAIN = "hanoi-kinematic"
 REPEATED = 0.15     # share of replies that repeat an earlier one

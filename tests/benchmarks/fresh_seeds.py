@@ -1,6 +1,6 @@
 """Fresh-seed test: how much of an elite's fitness was luck on the search's episodes, with and without confirmation.
 
-    python -m memento.benchmarks.fresh_seeds --domain gym:Pendulum-v1 --seeds 8 --confirm 0 8
+    python -m memento.tests.benchmarks.fresh_seeds --domain gym:Pendulum-v1 --seeds 8 --confirm 0 8
 
 Each run searches offline under the reference evaluator, then measures its elite on unseen episodes under the same
 evaluator. The gap is F in the search minus F on unseen episodes; a search without selection of luck has a gap of 0.

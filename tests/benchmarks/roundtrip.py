@@ -1,6 +1,6 @@
 """Measures what isolation costs: a policy in a separate process against the same policy called directly.
 
-    python benchmarks/roundtrip.py [--steps 20000] [--one-core]
+    python -m memento.tests.benchmarks.roundtrip [--steps 20000] [--one-core]
 
 Prints microseconds per control step for 70 doubles in and 7 out, and milliseconds to start a program process.
 Compare the ratios; absolute figures depend on the machine and its load.

@@ -1,6 +1,6 @@
 """The terminal UI on a run of ten thousand candidates: opening, scrolling, following, idling.
 
-    python -m memento.benchmarks.watch [--candidates 10000] [--rate 1000] [--json]
+    python -m memento.tests.benchmarks.watch [--candidates 10000] [--rate 1000] [--json]
 
 The store is made by the code that records runs; its programs and prompts are as long as real ones. Times
 are those of this machine; the limit is printed next to each.
@@ -18,8 +18,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..core import order_ids
-from ..core.events import (
+from memento.core import order_ids
+from memento.core.events import (
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
@@ -33,14 +33,14 @@ from ..core.events import (
     RunStarted,
     StageEntered,
 )
-from ..core.operators import OPERATORS
-from ..core.order_ids import CROSS, HILL, MACRO, episode_id, score_id
-from ..core.recording_file import trajectory_key
-from ..core.values import Call, CandidateState, Document, Episode, Operator, Program, Rejection, Score, Usage
-from ..memory.run_view import view_of
-from ..memory.store import RunStore
-from ..tui.watch.app import WatchApp
-from ..tui.watch.rows import Rows
+from memento.core.operators import OPERATORS
+from memento.core.order_ids import CROSS, HILL, MACRO, episode_id, score_id
+from memento.core.recording_file import trajectory_key
+from memento.core.values import Call, CandidateState, Document, Episode, Operator, Program, Rejection, Score, Usage
+from memento.memory.run_view import view_of
+from memento.memory.store import RunStore
+from memento.tui.watch.app import WatchApp
+from memento.tui.watch.rows import Rows
 
 EPISODES = 3
 PER_GENERATION = {HILL: 4, MACRO: 4, CROSS: 2}
@@ -218,7 +218,7 @@ async def keeping_up(folder: Path, rate: float, seconds: float, first: int) -> d
             await asyncio.sleep(0.01)
         before = app.snapshot.last_seq
         writer = subprocess.Popen(
-            [sys.executable, "-m", "memento.benchmarks.watch", "--write", str(folder), "--rate", str(rate),
+            [sys.executable, "-m", "memento.tests.benchmarks.watch", "--write", str(folder), "--rate", str(rate),
              "--seconds", str(seconds), "--first", str(first)]
         )
         used_s, began, worst, slept = time.process_time(), time.perf_counter(), 0.0, 0.0
@@ -262,7 +262,7 @@ def write_facts(folder: Path, rate: float, seconds: float, first: int) -> None:
 async def idling(folder: Path, seconds: float) -> float:
     """The share of a core that the UI takes on a live run without new facts."""
     holder = subprocess.Popen(
-        [sys.executable, "-m", "memento.benchmarks.watch", "--write", str(folder), "--rate", "10",
+        [sys.executable, "-m", "memento.tests.benchmarks.watch", "--write", str(folder), "--rate", "10",
          "--seconds", str(seconds + 10), "--first", "90000", "--silent"]
     )
     try:

@@ -1,10 +1,10 @@
 """How well the reference policy solves the Tower of Hanoi, and whether the faster physics judge policies alike.
 
-    python benchmarks/reference.py measure --out solved.jsonl --case table --case light --n 200
-    python benchmarks/reference.py measure --out solved.jsonl --case table:goal_update=desired --n 200
-    python benchmarks/reference.py pairs --out pairs.jsonl --policy reference --policy mediocre --policy weak --n 100
-    python benchmarks/reference.py show solved.jsonl
-    python benchmarks/reference.py compare pairs.jsonl
+    python -m memento.tests.benchmarks.reference measure --out solved.jsonl --case table --case light --n 200
+    python -m memento.tests.benchmarks.reference measure --out solved.jsonl --case table:goal_update=desired --n 200
+    python -m memento.tests.benchmarks.reference pairs --out pairs.jsonl --policy reference --policy mediocre --n 100
+    python -m memento.tests.benchmarks.reference show solved.jsonl
+    python -m memento.tests.benchmarks.reference compare pairs.jsonl
 
 Every episode runs as in a search: through the pool, with the policy in a separate sandboxed process. An episode
 is one line of JSON in the file; started again with the same file, the benchmark continues where it stopped.
@@ -32,7 +32,8 @@ from memento.core.values import JSON, Episode, Program, Score
 from memento.domains import import_string
 from memento.domains.hanoi import DOMAIN
 from memento.runtime.rollouts.pool import ProcessPool
-from memento.tests.reference_policies import policy_file
+
+from ..reference_policies import policy_file
 
 REFERENCE = policy_file("hanoi")
 # Policies worse than the reference, made from it. Both trust the cameras and do not correct the arm's steady error;

@@ -1,7 +1,7 @@
 """Measures what the controller adds to the time spent waiting for a model: real agents, keeper, store and HTTP client.
 
     memento bench overhead --json
-    python -m memento.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 20] [--json]
+    python -m memento.tests.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 20] [--json]
 
 Method `random`, whose proposals wait only for a free slot. A server in another process, whose CPU is not counted,
 answers every call after a fixed latency with a new valid program. An episode is 5 ms of waiting in a process of a pool,
@@ -37,25 +37,35 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from ..agents.proposers import Initiator
-from ..agents.rollout_agents import Examiner, Roller, Scorer
-from ..app.wiring import exclude_loaded_from_gc
-from ..core.events import CandidateScored, Examine, Fact, Order, ProposalMade, Propose, Roll, RunStarted, ScoreEpisode
-from ..core.order_ids import RANDOM, parse
-from ..core.ports import Ask, Model, RollTask
-from ..core.values import JSON, Episode, Examination, Program, Score
-from ..domains import load
-from ..memory.store import RunStore
-from ..models import ClientSettings, close_model, make_model
-from ..runtime.bus import EventBus
-from ..runtime.clock import SystemClock
-from ..runtime.prompts import PromptFolder
-from ..runtime.rollouts.limits import policy_limits_in_words
-from ..runtime.supervisor import Agent, Lane, Supervisor
-from ..search.keepers import KEEPERS
-from ..search.options import GenerationBudget
-from ..search.rollout_plan import RolloutPlan
-from ..search.sequencer import RunPlan, Sequencer
+from memento.agents.proposers import Initiator
+from memento.agents.rollout_agents import Examiner, Roller, Scorer
+from memento.app.wiring import exclude_loaded_from_gc
+from memento.core.events import (
+    CandidateScored,
+    Examine,
+    Fact,
+    Order,
+    ProposalMade,
+    Propose,
+    Roll,
+    RunStarted,
+    ScoreEpisode,
+)
+from memento.core.order_ids import RANDOM, parse
+from memento.core.ports import Ask, Model, RollTask
+from memento.core.values import JSON, Episode, Examination, Program, Score
+from memento.domains import load
+from memento.memory.store import RunStore
+from memento.models import ClientSettings, close_model, make_model
+from memento.runtime.bus import EventBus
+from memento.runtime.clock import SystemClock
+from memento.runtime.prompts import PromptFolder
+from memento.runtime.rollouts.limits import policy_limits_in_words
+from memento.runtime.supervisor import Agent, Lane, Supervisor
+from memento.search.keepers import KEEPERS
+from memento.search.options import GenerationBudget
+from memento.search.rollout_plan import RolloutPlan
+from memento.search.sequencer import RunPlan, Sequencer
 
 IN_FLIGHT = (16, 32, 64)
 LATENCY_S = 1.0

@@ -1,6 +1,6 @@
 """Environments of many suites as domains: brief, layout, equal seeds, score, no leftovers, and speed.
 
-    python -m memento.benchmarks.gym_suites [--seconds 0.5] [SUITE|ID ...]
+    python -m memento.tests.benchmarks.gym_suites [--seconds 0.5] [SUITE|ID ...]
 
 Every environment is tried in a separate process. Seeds are equal if a second process makes the same recording bit for
 bit. Leftovers are processes that outlive the one that tried it. Speed is steps per second of CPU time of the worker, in
@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from memento.core.ports import Action, Choosing, Environment
+from memento.core.provenance import GIVEN
+from memento.core.values import JSON, Contract, Program
+from memento.domains import load
+from memento.domains.robosuite.tasks import TASKS
 
-from ..core.ports import Action, Choosing, Environment
-from ..core.provenance import GIVEN
-from ..core.values import JSON, Contract, Program
-from ..domains import load
-from ..domains.robosuite.tasks import TASKS
 from .timing import LIMIT_S, fastest
 
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -82,7 +82,7 @@ def tried(text: str, seconds: float) -> dict[str, JSON]:
         from .robosuite_tasks import row
 
         return row(text.removeprefix("robosuite:"), seconds)
-    from ..domains.gym.options import settings
+    from memento.domains.gym.options import settings
 
     name, given = name_and_options(text)
     domain = load(name, GIVEN)
@@ -97,7 +97,7 @@ def tried(text: str, seconds: float) -> dict[str, JSON]:
     right = isinstance(seen, dict) if layout is None else np.asarray(seen).shape == (shapes,)
     here, fitness = recorded(environment, domain.reference_evaluator())
     there = json.loads(subprocess.run(
-        [sys.executable, "-m", "memento.benchmarks.gym_suites", "--digest", name, json.dumps(options)],
+        [sys.executable, "-m", "memento.tests.benchmarks.gym_suites", "--digest", name, json.dumps(options)],
         capture_output=True, text=True, timeout=LIMIT_S, check=True).stdout.splitlines()[-1])
     bare, whole = speeds(environment, domain.contract, options, seconds)
     environment.close()
@@ -139,12 +139,12 @@ def speeds(
     environment: Environment, contract: Contract, options: Mapping[str, JSON], seconds: float,
 ) -> tuple[float, float]:
     """CPU seconds per step of the bare environment, and with everything."""
-    from ..domains.gym.loading import Simulator
-    from ..domains.gym.names import parse_id
-    from ..domains.gym.options import settings
-    from ..runtime.rollouts.limits import Limits
-    from ..runtime.rollouts.policy_process import PolicyProcess
-    from ..runtime.rollouts.program_process import ProgramLauncher
+    from memento.domains.gym.loading import Simulator
+    from memento.domains.gym.names import parse_id
+    from memento.domains.gym.options import settings
+    from memento.runtime.rollouts.limits import Limits
+    from memento.runtime.rollouts.policy_process import PolicyProcess
+    from memento.runtime.rollouts.program_process import ProgramLauncher
 
     known = settings(options).description
     simulator = Simulator(parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode)
@@ -187,7 +187,7 @@ def speeds(
 
 def row_of(suite: str, text: str, seconds: float) -> dict[str, JSON]:
     """Try one environment in its own process, and count the processes that it leaves."""
-    command = [sys.executable, "-m", "memento.benchmarks.gym_suites", "--one", text, "--seconds", str(seconds)]
+    command = [sys.executable, "-m", "memento.tests.benchmarks.gym_suites", "--one", text, "--seconds", str(seconds)]
     found: dict[str, JSON] = {"suite": suite, "environment": text}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=True)

@@ -1,1 +1,0 @@
-"""Benchmarks of parts of MEMENTO on this machine."""
