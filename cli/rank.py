@@ -19,7 +19,7 @@ Salt = Annotated[
 ]
 
 
-class Measure(StrEnum):
+class RankedBy(StrEnum):
     """What a ranking is by."""
 
     F = "F"
@@ -27,7 +27,7 @@ class Measure(StrEnum):
     RETURN = "return"
 
 
-By = Annotated[Measure, typer.Option(metavar="F|success|return", help="The measure that ranks.", case_sensitive=False)]
+By = Annotated[RankedBy, typer.Option(metavar="F|success|return", help="The measure that ranks.", case_sensitive=False)]
 
 
 def rank(
@@ -36,7 +36,7 @@ def rank(
     programs: Programs = 8,
     seed: Seed = 0,
     salt: Salt = None,
-    by: By = Measure.F,
+    by: By = RankedBy.F,
     workers: flags.Workers = None,
     cluster: flags.Cluster = None,
     mixed_nodes: flags.MixedNodes = False,
@@ -44,7 +44,7 @@ def rank(
     runs: flags.Runs = flags.RUNS,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Measure the best programs of a run on fresh episodes; resumable.
+    """RankedBy the best programs of a run on fresh episodes; resumable.
 
     The programs are p_0, the run's elite, and of the others those with the highest F in the search.
     """
