@@ -21,7 +21,7 @@ from ..core.seeds import derive_seed, salted_seed
 from ..core.step_limit import with_step_limit
 from ..core.text import one_line
 from ..core.values import JSON, Program
-from ..domains import import_string, require_installed
+from ..domains import import_string, require_installed, require_same_simulator
 from ..domains import load as load_domain
 from ..memory.fresh_file import FreshEpisode, FreshEpisodes, Key, digest_of, fresh_episodes
 from ..memory.ranking import CHOSEN_FROM, Contender, contenders
@@ -119,6 +119,7 @@ def _selection(wanted: RankSettings) -> _Ranked:
             f"memento resume {wanted.folder.name}"
         )
     domain = load_domain(settings.domain, settings.provenance)
+    require_same_simulator(domain, settings.options)
     reference = domain.reference_evaluator()
     root = settings.root_seed if wanted.salt is None else salted_seed(settings.root_seed, wanted.salt)
     return _Ranked(

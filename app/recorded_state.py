@@ -25,6 +25,7 @@ from ..core.order_ids import RANDOM, SEARCH, TUNE, parse, slot_of
 from ..core.ports import Domain
 from ..core.values import CandidateState, PromptText
 from ..domains import load as load_domain
+from ..domains import require_same_simulator
 from ..memory.lookup import Policy, find
 from ..memory.store import RunStore
 from ..runtime.supervisor import Replay
@@ -126,6 +127,7 @@ def state_before(
         if recorded.method == CALIBRATE or parse(candidate).branch == CALIBRATION:
             raise UsageError(f"{folder.name} is a calibration of a robot, which cannot be repeated from its log")
         domain = load_domain(recorded.domain, recorded.provenance)
+        require_same_simulator(domain, recorded.options)
         load_method(recorded.method, recorded.provenance)
         past = _past(store, candidate)
         order, known = _order_before(outline, recorded, settings, domain, past, candidate)

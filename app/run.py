@@ -14,7 +14,7 @@ from ..core.seeds import new_salt
 from ..core.values import JSON, Program
 from ..core.version import __version__
 from ..domains import load as load_domain
-from ..domains import require_installed
+from ..domains import require_installed, require_same_simulator
 from ..memory.noting import with_notes
 from ..memory.runs import new_run
 from ..memory.store import RunStore
@@ -139,6 +139,7 @@ async def resume(
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain, settings.provenance)
+        require_same_simulator(domain, settings.options)
         load_method(settings.method, settings.provenance)
         require_installed(settings.domain)
         recorded = _recording(settings)

@@ -20,6 +20,7 @@ from ..core import extensions, extras
 from ..core.errors import UsageError, no_such
 from ..core.ports import Domain
 from ..core.provenance import UNKNOWN, Provenance
+from ..core.values import JSON
 
 DOMAINS: Mapping[str, str] = {
     "hanoi": "memento.domains.hanoi:DOMAIN",
@@ -130,3 +131,10 @@ def load(name: str, provenance: Provenance = UNKNOWN) -> Domain:
     if missing:
         raise UsageError(f"{where!r} is not a domain: it has no {', '.join(missing)}")
     return cast(Domain, domain)
+
+
+def require_same_simulator(domain: Domain, options: Mapping[str, JSON]) -> None:
+    """Raises UsageError if a recorded run's simulator is another one now, where the domain knows its versions."""
+    check = getattr(domain, "require_same_simulator", None)
+    if check is not None:
+        check(options)

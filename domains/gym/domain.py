@@ -10,7 +10,7 @@ from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .brief import brief
 from .names import parse_id
-from .options import NONE, complete, require_changeable, settings
+from .options import NONE, complete, require_changeable, require_same_simulator, settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +73,11 @@ class GymDomain:
         """That Python, which a run from elsewhere would start: see `core.ports.Starting`."""
         python = self.interpreter(options)
         return () if python is None else (python,)
+
+    def require_same_simulator(self, options: Mapping[str, JSON]) -> None:
+        """Raises UsageError if the packages of the environment are others than when the run looked at it."""
+        if self.interpreter(options) is None:
+            require_same_simulator(settings(options).description)
 
     def has_success(self, options: Mapping[str, JSON]) -> bool:
         """Whether the environment reports success, or a return counts as one: see `core.ports.Succeeding`."""

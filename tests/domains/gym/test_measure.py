@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import UsageError
 from memento.core.provenance import GIVEN
-from memento.domains import load
+from memento.domains import load, require_same_simulator
 from memento.domains.gym import options as options_module
 from memento.domains.gym.evaluator import Evaluator
 from memento.domains.gym.options import settings
@@ -230,6 +230,10 @@ def test_another_simulator_is_refused_with_what_changed() -> None:
     older = own | {"description": json.dumps(known | {"versions": versions})}
     with pytest.raises(UsageError, match=f"gymnasium was 0.1 and is .*{name} was 1.0 and is .*cannot be compared"):
         completed("Cover", **older)
+    domain = load(name_of("Cover"), GIVEN)
+    require_same_simulator(domain, own)
+    with pytest.raises(UsageError, match=r"gymnasium was 0\.1"):     # what rank, resume and what-if ask first
+        require_same_simulator(domain, older)
 
 
 @pytest.mark.parametrize(("identity", "said"), [
