@@ -16,6 +16,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     completion          `memento completion`, and the candidates for a shell at the Tab key
     doctor              `memento doctor`: checks of this machine, with a fix for each problem
     doctor_checks       the checks of `memento doctor`: software, machine, isolation, renderers and keys
+    doctor_cluster      every node of a cluster, and whether it can be used from here, for `memento doctor --cluster`
     drawing             draws one episode for `memento render`: loads it or rolls it out
     evaluate            `memento evaluate`: a policy file, rolled out
     execution           runs long work: serves its status, ends it cleanly on a signal, and prints a run's result
@@ -30,6 +31,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     new_run             starts a run from settings, repeats one from its recorded replies, or prints an estimate
     output              what commands print: results and tables go to stdout, everything else to stderr
     paper_words         what is said of the paper's setting: in the first lines of a run, and in the estimate of a
+    program_file        writes the program of a candidate to a new file
     rank                `memento rank`: the best programs of a run on fresh episodes
     render              `memento render`: an episode of a run's candidate, or of a policy file, as a film or a picture
     report              `memento report`: one page, and the rows behind it, from runs or from a comparison

@@ -27,7 +27,8 @@ def doctor(
     """Check what this machine, or a cluster, can do. Exit code 1 if something essential is missing."""
     from dataclasses import asdict
 
-    from .doctor_checks import CLUSTER, examine, examine_cluster
+    from .doctor_checks import CLUSTER, examine
+    from .doctor_cluster import examine_cluster
 
     if cluster is None and require_sandbox:
         raise UsageError("--require-sandbox has no effect without --cluster: doctor always reports the isolation here")

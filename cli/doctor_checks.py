@@ -1,6 +1,5 @@
 """The checks of `memento doctor`: software, machine, isolation, renderers and keys, each with a fix if it fails."""
 
-import asyncio
 import os
 import platform
 import shutil
@@ -13,7 +12,6 @@ from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Final, Literal
 
-from ..app.cluster import service_of
 from ..core.extras import EXTRAS, install_command, is_installed, missing_modules
 from ..core.version import __version__
 from ..domains.kitchen.unity import build as unity
@@ -139,7 +137,6 @@ CLUSTER: Final = "nodes of the cluster"     # what the topic of a cluster's node
 State = Literal["ok", "absent", "missing"]
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """The result of one check. "absent" is fine, "missing" is not."""
@@ -253,17 +250,3 @@ def _models() -> Iterator[Finding]:
 def _further_keys() -> set[str]:
     """Variables that hold keys of OpenAI-compatible services."""
     return {name for name, value in os.environ.items() if name.endswith("_API_KEY") and value.strip()}
-
-
-# Every node of a cluster, and whether it can be used from here.
-
-
-def examine_cluster(address: str, *, isolated: bool) -> Iterator[Finding]:
-    """One finding for each node. With `isolated` one that cannot isolate programs is "missing". Raises UsageError."""
-    service = service_of(address)
-    service.require(address)
-    for node in asyncio.run(service.survey(address, isolated=isolated)):
-        yield Finding(
-            topic=f"{CLUSTER} at {address}", name=node.address, state="ok" if node.why is None else "missing",
-            words=node.words, fix="" if node.why is None else f"not used: {node.why}",
-        )

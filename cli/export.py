@@ -61,6 +61,6 @@ def export(
         raise UsageError("--with-programs and --with-prompts have an effect with --to only: add it, or omit them")
     if out is None:
         raise UsageError("give --out FILE.py for the program, or --to to export the run")
-    from .exporting import export_program
+    from .program_file import export_program
 
     export_program(run, candidate, runs_dir=runs, out=Path(out))

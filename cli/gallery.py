@@ -38,7 +38,7 @@ def gallery(
     from ..core.errors import UsageError
     from ..core.values import Program
     from ..domains import gallery as entries
-    from .exporting import write_program
+    from .program_file import write_program
 
     chosen = [entries.entry(each) for each in ([name] if name else entries.names())]
     if out is not None:

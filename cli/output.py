@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Final
 
 import typer
@@ -20,11 +21,6 @@ from .streams import is_terminal_gone
 
 MOST: Final = 4000      # characters of a line for the user
 CALLED: Final = "MEMENTO_CALLED"    # the variable in which a checkout's launcher says how it was called
-_COMMAND: Final = re.compile(
-    r"(?<![\w./-])(?<!-m )memento(?= (?:tour|run|resume|evaluate|rank|gallery|audit|compare|report|what-if"
-    r"|domains|methods|settings|models|show|completion|export|watch|stop|pause|hint|vote|render|mcp|doctor|kitchen|cell|baseline)\b)"
-)
-
 
 def print_text(text: str, *, newline: bool = True) -> None:
     """Print a result to stdout. Raises MementoError where stdout cannot be written; a closed pipe is no such error."""
@@ -34,7 +30,20 @@ def print_text(text: str, *, newline: bool = True) -> None:
 def as_called(text: str) -> str:
     """The text with the commands of this program as it was called, such as ./memento in a checkout."""
     called = os.environ.get(CALLED)
-    return _COMMAND.sub(lambda _: called, text) if called else text
+    return _command().sub(lambda _: called, text) if called else text
+
+
+@cache
+def _command() -> re.Pattern[str]:
+    """The word `memento` before the name of one of its commands."""
+    from typer.main import get_command
+
+    from ..core import extensions
+    from .commands import commands
+
+    own = getattr(get_command(commands), "commands", {})
+    names = "|".join(map(re.escape, (*own, *extensions.names(extensions.COMMANDS))))
+    return re.compile(rf"(?<![\w./-])(?<!-m )memento(?= (?:{names})\b)")
 
 
 def _echo(text: str, *, newline: bool = True) -> None:

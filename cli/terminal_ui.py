@@ -11,8 +11,8 @@ from ..app.launching import PROGRAM, LaunchedRun
 from ..core.errors import UsageError
 from ..memory.runs import find_run, is_run, new_run
 from ..memory.store import ask
-from .exporting import write_candidate
 from .output import print_note, print_text, say
+from .program_file import write_candidate
 
 if TYPE_CHECKING:
     pass
