@@ -126,8 +126,6 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
                 key = "sampling" if role == ALL else f"sampling.{role}"
                 also = ", except its 'total_s'" if waits else ""
                 raise UsageError(f"{key!r} has no effect with {_names_of(where[role])}{also}: remove it")
-    if settings.proposer_turns and _all_offline(specs["proposer"]):
-        raise UsageError("'proposer_turns' has no effect with the offline model, which calls no tools: remove it")
     if settings.notes == "on" and _all_offline(specs["proposer"]):
         raise UsageError("notes = 'on' has no effect with the offline model, which leaves none: remove it")
     for role, asking in settings.sampling.items():

@@ -1,4 +1,4 @@
-"""The twin for the gate of a run, and the check that programs run in it."""
+"""The twin for the gate and the practice of a run, and the check that programs run in it."""
 
 import tempfile
 from pathlib import Path
@@ -14,14 +14,15 @@ SPLIT = "search"
 
 
 def twin_of(settings: Settings, domain: Domain) -> Twin | None:
-    """The twin for the gate of a run; None without a gate. Raises UsageError if the domain has none."""
-    return None if settings.gate == "off" else twin_for(domain, settings.options)
+    """The twin of a run; None if it needs none. Raises UsageError if the domain has none."""
+    needed = settings.gate == "on" or (settings.proposer_turns and settings.practice_on == "twin")
+    return twin_for(domain, settings.options) if needed else None
 
 
 async def require_twin(settings: Settings, domain: Domain) -> None:
     """Raise UsageError if a run has a gate, and programs of its domain cannot run in the twin."""
     twin = twin_of(settings, domain)
-    if twin is None:
+    if twin is None or settings.gate == "off":
         return
     require_installed(twin.domain)
     other = load(twin.domain, settings.provenance)

@@ -11,7 +11,7 @@ from ..core.seeds import derive_seed
 from ..core.values import Operator, Program
 from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
-from ..search.gate import GateTerms
+from ..search.gate import GATE_SPLIT, GateTerms
 from ..search.hardening import AttackTerms
 from ..search.keepers import keeper_of_method
 from ..search.meetings.starts import MOST_STARTS
@@ -118,7 +118,7 @@ def gate_terms_of(settings: Settings, domain: Domain) -> GateTerms | None:
     The seeds of its episodes derive from a word of their own, as those of practice do.
     """
     twin = twin_of(settings, domain)
-    if twin is None:
+    if twin is None or settings.gate == "off":
         return None
     return GateTerms(
         twin=twin.domain, audit=settings.gate_audit, seed=settings.root_seed,
@@ -135,5 +135,8 @@ def terms_of(settings: Settings) -> ConversationTerms | None:
         return None
     return ConversationTerms(
         turns=settings.proposer_turns, practice_episodes=settings.practice_episodes,
-        seeds=tuple(derive_seed(settings.root_seed, "practice", e) for e in range(settings.n_roll)),
+        seeds=tuple(
+            derive_seed(settings.root_seed, "practice", e) for e in range(settings.practice_starts or settings.n_roll)
+        ),
+        split=GATE_SPLIT if settings.practice_on == "twin" else "search",
     )

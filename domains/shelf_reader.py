@@ -14,7 +14,8 @@ from ..core.ports import Part, Shelf
 from ..core.values import Program
 
 _FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FIELD = re.compile(r"^(kind|metrics|range|alternatives): *(.+)$", re.MULTILINE)
+_FIELD = re.compile(r"^(kind|metrics|signs|range|alternatives|against \S+): *(.+(?:\n +.+)*)$", re.MULTILINE)
+_MEANT = re.compile(r"(?:^against: *(.+)\n\n)?^```python$", re.MULTILINE)
 
 
 def read_shelf(
@@ -43,7 +44,7 @@ def read_shelf(
     return Shelf(
         initial=Program(frame.replace("{constants}", constants).replace("{methods}\n", methods)), parts=parts,
         evaluators=tuple(Program(_block(pages[name])) for name in sorted(pages) if name.startswith("evaluator-")),
-        tuned=tuned,
+        tuned=tuned, signs=_names(dict(_FIELD.findall(pages["program.md"])).get("signs", "")),
     )
 
 
@@ -93,10 +94,16 @@ def _part(section: str) -> Part:
     low, high = (float(bound) for bound in fields["range"].split("..")) if "range" in fields else (None, None)
     if kind == "method":
         alternatives = tuple(text.strip("\n").rstrip() for text in _FENCE.findall(section))
+        against = tuple(map(_names, _MEANT.findall(section)))
     else:
         alternatives = tuple(text.strip() for text in fields["alternatives"].split(","))
-    metrics = tuple(name.strip() for name in fields.get("metrics", "").split(",") if name.strip())
+        against = tuple(_names(fields.get(f"against {text}", "")) for text in alternatives)
     return Part(
         name=section.split("\n", 1)[0].strip(), kind=kind, alternatives=alternatives, low=low, high=high,
-        metrics=metrics,
+        metrics=_names(fields.get("metrics", "")), against=against if any(against) else (),
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The names in a list with commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

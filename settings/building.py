@@ -35,7 +35,14 @@ from .effects import effects_of_domain, passes
 from .model import BRANCHES, OPTIONS, PARAMETERS, Settings
 from .presets import DEFAULT_PRESET, TASK_OPTIONS, preset_named
 from .recorded import recorded_settings
-from .schedule import refuse_small_budget, settle_episodes, settle_generations, settle_rolls, settle_tuning
+from .schedule import (
+    refuse_small_budget,
+    settle_episodes,
+    settle_generations,
+    settle_practice,
+    settle_rolls,
+    settle_tuning,
+)
 from .sources import ALIASES, GivenValue, from_command_line, from_environment, from_file
 
 
@@ -92,6 +99,7 @@ def build_settings(
         pass_also(map(str, names), origin=plain["env"].origin)      # the domain's options may look at a simulator
     options = domain.options(own, preset=preset)
     settle_step_limit(values, plain, domain, options)
+    settle_practice(values, plain, domain, options)
     settle_tuning(values, plain, domain, options)
     settle_rolls(values, plain)
     settings = validated(values, given, options)

@@ -174,8 +174,8 @@ def _without_effect(key: str, value: JSON, values: Values) -> str:
 
 
 def refuse_gate_without_twin(settings: Settings, domain: Domain) -> None:
-    """Raises UsageError if a run has a gate, and its domain has no cheap twin under its options."""
-    if settings.gate == "on":
+    """Raises UsageError if a run has a gate or tries drafts on a twin, and its domain has none under its options."""
+    if settings.gate == "on" or settings.practice_on == "twin":
         twin_for(domain, settings.options)
 
 

@@ -181,6 +181,10 @@ class Settings(BaseModel):
     step_limit_ms: Amount | None = groups.RUN.field(None, "CPU time of a policy's call; real-time: its control step")
     proposer_turns: Turns = groups.CONVERSATION.field(0, "calls of tools before a proposer submits; 0 is the paper's")
     practice_episodes: Practice = groups.CONVERSATION.field(PRACTICE, "episodes in which one proposal may try drafts")
+    practice_starts: Practice = groups.CONVERSATION.field(0, "different practice episodes; 0: as many as n_roll")
+    practice_on: Literal["task", "twin"] = groups.CONVERSATION.field(
+        "task", "where drafts are tried: on the task, or on the domain's cheap twin"
+    )
     notes: Literal["on", "off"] = groups.EDITS.field("off", "writers of policies leave notes for later ones")
     critic_mode: Literal["words", "pixels"] = groups.LOOKS.field(
         "words", "what writers of policies get of a critic's pictures: words, or the pictures too"

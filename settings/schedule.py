@@ -5,10 +5,10 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.methods import SearchPart, candidates_expected, method_named, tuning_episodes, tuning_slots
-from ..core.ports import Domain, Numeric
+from ..core.ports import Domain, Numeric, Twinned, shelf_of
 from ..core.values import JSON
 from .model import Settings
-from .presets import DEFAULT_PRESET, PRACTICE, TUNES
+from .presets import DEFAULT_PRESET, OFFLINE, PRACTICE, TUNES
 from .sources import GivenValue
 
 TUNED = 3  # at least a third of a budget goes to tuning, where it has slots,
@@ -20,6 +20,8 @@ MEASURED = 20  # held-out episodes of each of two programs: in all at most a ten
 MOST_ROLLS = 10  # episodes per candidate where a budget has room for them, as in the paper
 CONFIRM = (12, 9, 6)  # pairs of a challenge, as many as a budget has room for
 ENOUGH = 0.75  # of the episodes that tuning takes in a domain: with fewer it is left out by default
+DECIDED = ("preset", "n_roll", "k_tune", "islands", "gate", "practice_on", "budget_episodes")
+"""Settings with which a user decides the numbers of a search, besides those that the offline model's practice has."""
 CONFIRMED = 60  # episodes of a budget that has few candidates rather than no challenges
 
 
@@ -88,6 +90,28 @@ def _settle_tuning_episodes(values: dict[str, Any], plain: Mapping[str, GivenVal
         values["tune_generations"] = 0 if tuned == generations else tuned
     if isinstance(tuned, int):  # else refused later
         values["tune_episodes"] = max(1, total // (slots * (tuned or generations)))
+
+
+def settle_practice(
+    values: dict[str, Any], plain: Mapping[str, GivenValue], domain: Domain, options: Mapping[str, JSON]
+) -> None:
+    """Try drafts by default where the offline model can read what its programs report, on a twin if there is one.
+
+    Only in a search of which the user decides no numbers, and not where only these options have no twin.
+    """
+    model = Settings.model_fields["model"].default
+    if plain.keys() & {*OFFLINE, *DECIDED} or values.get("model", model) != model:
+        return
+    if SearchPart.CLIMB not in _parts(values):
+        return
+    shelf = shelf_of(domain, options)
+    if shelf is None or not shelf.signs:
+        return
+    try:
+        twin = domain.twin(options) if isinstance(domain, Twinned) else None
+    except UsageError:
+        return
+    values |= {**OFFLINE, "practice_on": "task" if twin is None else "twin"}
 
 
 def settle_tuning(

@@ -23,6 +23,7 @@ from .sources import ALIASES, MOST_BYTES, GivenValue, parse_assignments, parse_t
 
 SHOWN: Final = frozenset({
     "feedback", "macro_focus", "memory_detail", "memory_scope", "notes", "partners", "practice_episodes",
+    "practice_on", "practice_starts",
     "prompts", "proposer_turns", "repairs", "reply",
 })
 """What decides what a prompt shows, and how the reply is asked for."""

@@ -181,7 +181,10 @@ def twin_for(domain: Domain, options: Mapping[str, JSON]) -> Twin:
     """The cheap twin under these (completed) options. Raises UsageError if there is none."""
     twin = domain.twin(options) if isinstance(domain, Twinned) else None
     if twin is None:
-        raise UsageError(f"the domain {domain.name!r} has no cheap twin to try programs in first: remove gate = 'on'")
+        raise UsageError(
+            f"the domain {domain.name!r} has no cheap twin to try programs in first: remove gate = 'on', or"
+            " practice_on = 'twin'"
+        )
     return twin
 
 

@@ -20,6 +20,12 @@ class Part:
     low: float | None = None
     high: float | None = None
     metrics: tuple[str, ...] = ()  # metrics of the reference evaluator that this part affects most
+    against: tuple[tuple[str, ...], ...] = ()  # for each alternative the signs of trouble that it is meant against
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """The signs of trouble that some alternative is meant against: entries of a program's own report."""
+        return tuple(dict.fromkeys(sign for signs in self.against for sign in signs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +36,4 @@ class Shelf:
     parts: tuple[Part, ...]
     evaluators: tuple[Program, ...]  # whole evaluator programs of mixed quality, some of them invalid
     tuned: bool = False  # its constants matter as much as its methods, so edits change them as often
+    signs: tuple[str, ...] = ()  # entries of its programs' reports, in the order of the task: shares of attempts, 0..1

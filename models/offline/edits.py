@@ -10,11 +10,8 @@ from ...core.ports import Part, Shelf
 from ...core.values import JSON
 from .source import Alternative, Edit, ParsedProgram, Piece, alternative_of, fits, number_of
 
-# The priority of the parts of a program for edits, from the feedback metrics of its rollouts.
-
-
 REACHED = 0.6     # a milestone metric of at least this value counts as reached
-FLOOR = 0.05      # minimum weight, because metrics may mislead
+FLOOR = 0.05      # minimum weight, because metrics and reports may mislead
 LATER = 0.3       # factor for each milestone beyond the first unreached one
 TRIED = 0.5       # factor for recently edited parts
 
@@ -24,39 +21,51 @@ def milestones(parts: Iterable[Part]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in parts for name in part.metrics))
 
 
-def weights(
-    parts: Sequence[Part], metrics: Mapping[str, JSON], order: Sequence[str], tried: Sequence[str] = ()
-) -> list[float]:
-    """A positive weight for every part.
+def needs(levels: Mapping[str, JSON], order: Sequence[str]) -> dict[str, float]:
+    """How much each of these measures needs an edit: the more, the farther it is from 1.
 
-    The weight of an unreached milestone grows with its distance from success. `order` lists the milestones in the
-    order of the task: those after an unreached one cannot improve before it, so they have lower weights. Parts
-    without known metrics have the average weight; `tried` are summaries of recent edits, whose parts weigh less.
+    `order` lists the measures in the order of the task: those after an unreached one cannot improve before it, so they
+    have lower needs. Measures that are not levels in [0, 1] are left out.
     """
-    need: dict[str, float] = {}
+    found: dict[str, float] = {}
     blocked = 1.0
     for name in order:
-        value = level(metrics.get(name))
+        value = level(levels.get(name))
         if value is None:
             continue
-        need[name] = blocked * (1.0 - value) ** 2
+        found[name] = blocked * (1.0 - value) ** 2
         if value < REACHED:
             blocked *= LATER
+    return found
+
+
+def needs_of_report(report: Mapping[str, JSON], signs: Sequence[str]) -> dict[str, float]:
+    """How much each sign of trouble in a program's own report needs an edit; empty if it reports none of them."""
+    shares = {name: level(report.get(name)) for name in signs}
+    return needs({name: 1.0 - share for name, share in shares.items() if share is not None}, signs)
+
+
+def weights(parts: Sequence[Part], need: Mapping[str, float], tried: Sequence[str] = ()) -> list[float]:
+    """A positive weight for every part, from what needs an edit.
+
+    Parts that bear on nothing known have the average weight; `tried` are summaries of recent edits, whose parts weigh
+    less.
+    """
     found = []
     for part in parts:
-        needs = [need[name] for name in part.metrics if name in need]
-        found.append(max(needs) + FLOOR if needs else None)
+        own = [need[name] for name in (*part.signs, *part.metrics) if name in need]
+        found.append(max(own) + FLOOR if own else None)
     known = [weight for weight in found if weight is not None]
     average = sum(known) / len(known) if known else 1.0
     return [
-        (average if weight is None else weight) * (TRIED if mentioned(part.name, tried) else 1.0)
+        (average if weight is None else weight) * TRIED ** mentions(part.name, tried)
         for part, weight in zip(parts, found, strict=True)
     ]
 
 
-def mentioned(name: str, summaries: Sequence[str]) -> bool:
-    """Whether one of these edit summaries names the part `name`."""
-    return any(f"{name}:" in summary for summary in summaries)
+def mentions(name: str, summaries: Sequence[str]) -> int:
+    """How many of these edit summaries name the part `name`."""
+    return sum(f"{name}:" in summary for summary in summaries)
 
 
 def level(value: JSON) -> float | None:
@@ -143,6 +152,13 @@ class Workshop:
             (Part(name=piece.name, kind="constant", alternatives=()), piece)
             for piece in own
             if piece.number  # a zero has no scale
+        ]
+
+    def values(self, source: ParsedProgram) -> list[tuple[Part, list[Edit]]]:
+        """For every constant of the shelf that the program reads: its alternatives other than the present value."""
+        return [
+            (part, [constant_edit(piece, text) for text in part.alternatives if not same_value(text, piece.text, part)])
+            for part, piece in self.tunable(source)
         ]
 
     # ---------------------------------------------------------------------------------- moving constants

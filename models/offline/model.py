@@ -9,14 +9,16 @@ from dataclasses import dataclass, fields
 
 from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
-from ...core.order_ids import parse, slot_of
+from ...core.order_ids import owner_of, parse, slot_of
 from ...core.ports import Ask, Part, Reply, Shelf
 from ...core.programs.calibration import Bounds, constants_to_calibrate, worth
 from ...core.seeds import derive_seed
 from ...core.text import one_line
+from ...core.turns import TRY, Conversation
 from ...core.values import JSON, CandidateState, EvaluatorCandidate, Operator, Program, Usage
 from .edits import Workshop, constant_edit, first_class, level, perturbed, same_value
 from .proposer import differing_methods, propose
+from .repairing import next_turn
 from .source import Edit, ParsedProgram, Piece
 
 # Coordinate search in place of a model in a calibration: one constant up or down at a time, then smaller steps.
@@ -243,8 +245,8 @@ MAX_LINE = 4000  # characters of a summary line; a summary of many edits is far 
 class OfflineModel:
     """A deterministic structural mutator behind the Model port. It is not a language model.
 
-    It never reads the prompt: it edits the parent program of the order with pieces of a shelf, or, in a
-    calibration, changes one constant at a time. All
+    It never reads the prompt: it edits the parent program of the order with pieces of a shelf, in a conversation by
+    what practice episodes showed, or, in a calibration, changes one constant at a time. All
     randomness comes from the run's seed, the order's slot and the attempt, so the same order gives the same
     reply in any process and in any order of arrival, also if it is requested speculatively. Its results are
     not evidence for the results of language models.
@@ -270,6 +272,8 @@ class OfflineModel:
                 text = json.dumps(next_values((*order.earlier, *order.parents), self._bounds))
             elif self._workshop is None:
                 raise ModelError("the offline model has no parts for this task: it only calibrates")
+            elif isinstance(order, Propose) and order.conversation is not None:
+                text = self._turn(order, order.conversation, self._workshop, rng)
             elif isinstance(order, Propose):
                 text = program_reply(*propose(order, self._workshop, rng, attempt=ask.attempt))
             elif isinstance(order, ProposeEvaluator):
@@ -283,6 +287,19 @@ class OfflineModel:
         except SyntaxError as error:
             raise ModelError(f"the offline model cannot edit the parent of {order.id}: {error}") from error
         return Reply(text=text, model=self.name, usage=Usage(cost_usd=0.0))
+
+    def _turn(self, order: Propose, conversation: Conversation, workshop: Workshop, rng: random.Random) -> str:
+        """A call of `try_program`, or a submission."""
+        slot = owner_of(order.id)
+        first = derive_seed(self._run_seed, "practice", slot) % max(1, conversation.practice)
+        program, summary, number = next_turn(order, workshop, rng, first=first)
+        reply = program_reply(program, summary)
+        if number is None:
+            return reply
+        drafts = [draft.program.text.rstrip() for draft in conversation.drafts]
+        if program.rstrip() in drafts:
+            reply = f"Draft: {drafts.index(program.rstrip()) + 1}"
+        return f"Tool: {TRY}\nEpisode: {number}\n{reply}"
 
 
 def program_reply(program: str, summary: str) -> str:

@@ -2,13 +2,14 @@
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 from ...core.events import Propose
 from ...core.ports import Part
 from ...core.programs.program_text import digest
-from ...core.values import CandidateState, Operator, Program, Rejection
-from .edits import Forbidden, Workshop, constant_edit, summary_of, weights
+from ...core.values import JSON, CandidateState, Operator, Program, Rejection
+from .edits import Forbidden, Workshop, constant_edit, needs, needs_of_report, summary_of, weights
 from .source import Edit, ParsedProgram, alternative_of, fits
 
 SWAP_SHARE = 0.75          # of hill-climb edits: a method replaced; the rest changes one or two constants
@@ -69,9 +70,25 @@ Focus: TypeAlias = Callable[[Sequence[Part]], list[float]]
 def focus_of(
     source: ParsedProgram, parent: CandidateState, workshop: Workshop, rejections: Sequence[Rejection] = ()
 ) -> Focus:
-    """The weights of parts for an edit: from the parent's metrics, lower for recently edited parts."""
+    """The weights of parts for an edit: from the parent's reports or metrics, lower for recently edited parts."""
     tried = [*source.history()[-RECENT:], *(rejection.summary for rejection in rejections)]
-    return lambda parts: weights(parts, parent.metrics, workshop.milestones, tried)
+    need = needs_of_report(mean_report(parent), workshop.shelf.signs) or needs(parent.metrics, workshop.milestones)
+    return lambda parts: weights(parts, need, tried)
+
+
+def mean_report(candidate: CandidateState) -> dict[str, JSON]:
+    """The mean of each number in the reports of the candidate's episodes, those with f_e = 1 left out."""
+    failed = [
+        episode.notes.report
+        for episode, score in zip_longest(candidate.episodes, candidate.scores)
+        if episode is not None and (score is None or score.fitness < 1.0)
+    ]
+    values: dict[str, list[float]] = {}
+    for report in failed:
+        for name, value in report.items():
+            if isinstance(value, int | float):
+                values.setdefault(name, []).append(float(value))
+    return {name: sum(each) / len(each) for name, each in values.items()}
 
 
 def small_edit(

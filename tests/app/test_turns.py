@@ -145,7 +145,6 @@ def check_answers(answers: dict[str, ToolAnswered]) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["proposer_turns=2"], "'proposer_turns' has no effect with the offline model"),
         (["practice_episodes=2"], "has no effect without proposer_turns"),
         (["notes=on"], "notes = 'on' has no effect with the offline model"),
         (["model=openai:m", "sampling.tools=text"], "'sampling.tools' has no effect but on proposers"),

@@ -49,9 +49,19 @@ def test_an_ample_budget_raises_the_episodes_per_candidate_and_says_what_stays_u
 def test_the_paper_and_methods_without_a_lasting_elite_have_no_fresh_episodes() -> None:
     for found in (settings(preset="paper"), settings(preset="smoke"), settings(method="zero-shot")):
         assert (found.confirm_episodes, found.choice_episodes, found.stop_when) == (0, 0, "never")
-    found = settings()
+    found = settings(preset="quick")
     assert (found.confirm_episodes, found.choice_episodes, found.stop_when) == (9, 20, "saturated")
     assert settings(method="eureka").stop_when == "never", "which has no climb"
+
+
+def test_the_offline_model_practises_where_the_user_decides_no_numbers() -> None:
+    assert (settings().proposer_turns, settings().practice_on) == (20, "task")
+    arm = build_settings({"domain": "hanoi"}, environment={})
+    assert (arm.proposer_turns, arm.practice_on) == (20, "twin")
+    cylinders = build_settings({"domain": "hanoi"}, assignments=["hanoi.variant=cylinder"], environment={})
+    others = [settings(preset="quick"), settings(n_roll=2), settings(model="openai:m"), settings(method="eureka")]
+    for found in (cylinders, *others, build_settings({"domain": "kitchen"}, environment={})):
+        assert (found.proposer_turns, found.practice_on) == (0, "task")
 
 
 def test_the_measure_grows_with_the_search() -> None:
