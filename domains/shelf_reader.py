@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from importlib.resources.abc import Traversable
 
-from ..core.ports import Part, Shelf
+from ..core.ports import Shelf, ShelfPart
 from ..core.values import Program
 
 _FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -20,7 +20,7 @@ _MEANT = re.compile(r"(?:^against: *(.+)\n\n)?^```python$", re.MULTILINE)
 
 def read_shelf(
     folder: Traversable, facts: Mapping[str, str] | None = None, *, kinds: Collection[str] | None = None,
-    further: Iterable[Part] = (), first: Collection[str] = (), tuned: bool = False,
+    further: Iterable[ShelfPart] = (), first: Collection[str] = (), tuned: bool = False,
 ) -> Shelf:
     """The shelf in a folder of a package. `facts` replace further `{names}` of the template.
 
@@ -48,7 +48,7 @@ def read_shelf(
     )
 
 
-def _constant_line(part: Part) -> str:
+def _constant_line(part: ShelfPart) -> str:
     """The constant with its first value. A fraction names its range for tuning; whole numbers mostly are indices."""
     value = part.alternatives[0]
     line = f"    {part.name} = {value}"
@@ -57,9 +57,9 @@ def _constant_line(part: Part) -> str:
     return f"{line}  # tune: {part.low:g}..{part.high:g}"
 
 
-def _whole_paragraphs(parts: Iterable[Part]) -> tuple[Part, ...]:
+def _whole_paragraphs(parts: Iterable[ShelfPart]) -> tuple[ShelfPart, ...]:
     """The parts with those of the same name joined."""
-    found: dict[str, Part] = {}
+    found: dict[str, ShelfPart] = {}
     for part in parts:
         before = found.get(part.name)
         found[part.name] = part if before is None else replace(
@@ -68,7 +68,7 @@ def _whole_paragraphs(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(found.values())
 
 
-def _with_first(part: Part, first: Collection[str]) -> Part:
+def _with_first(part: ShelfPart, first: Collection[str]) -> ShelfPart:
     """The part with the alternatives of a method whose docstring is in `first` before the others."""
     if part.kind != "method":
         return part
@@ -83,12 +83,12 @@ def _block(page: str) -> str:
     return str(block)
 
 
-def _parts(page: str) -> list[Part]:
+def _parts(page: str) -> list[ShelfPart]:
     """The parts of a page."""
     return [_part(section) for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]]
 
 
-def _part(section: str) -> Part:
+def _part(section: str) -> ShelfPart:
     fields = dict(_FIELD.findall(section))
     kind = fields["kind"]
     low, high = (float(bound) for bound in fields["range"].split("..")) if "range" in fields else (None, None)
@@ -98,7 +98,7 @@ def _part(section: str) -> Part:
     else:
         alternatives = tuple(text.strip() for text in fields["alternatives"].split(","))
         against = tuple(_names(fields.get(f"against {text}", "")) for text in alternatives)
-    return Part(
+    return ShelfPart(
         name=section.split("\n", 1)[0].strip(), kind=kind, alternatives=alternatives, low=low, high=high,
         metrics=_names(fields.get("metrics", "")), against=against if any(against) else (),
     )

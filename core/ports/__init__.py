@@ -66,7 +66,7 @@ from .pool import (
 from .prompts import Prompts
 from .rendering import Drawable, Picture, Playback, Renderer
 from .sheets import Artist, Drawn, DrawTask
-from .shelf import Part, Shelf
+from .shelf import Shelf, ShelfPart
 from .store import Store
 
 __all__ = [
@@ -110,7 +110,6 @@ __all__ = [
     "NodeSeen",
     "Numeric",
     "Observation",
-    "Part",
     "Periodic",
     "Picture",
     "Playback",
@@ -126,6 +125,7 @@ __all__ = [
     "RollTask",
     "RunExport",
     "Shelf",
+    "ShelfPart",
     "SimulatorFailed",
     "Starting",
     "Store",

@@ -6,7 +6,7 @@ from ..values import Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ShelfPart:
     """One place in a shelf program with alternatives.
 
     kind "method": each alternative is the source of one method, indented as at class level.
@@ -33,7 +33,7 @@ class Shelf:
     """Alternatives of mixed quality, from which the offline model writes and edits policies."""
 
     initial: Program  # p_0, built of the first alternatives; it fails the task
-    parts: tuple[Part, ...]
+    parts: tuple[ShelfPart, ...]
     evaluators: tuple[Program, ...]  # whole evaluator programs of mixed quality, some of them invalid
     tuned: bool = False  # its constants matter as much as its methods, so edits change them as often
     signs: tuple[str, ...] = ()  # entries of its programs' reports, in the order of the task: shares of attempts, 0..1

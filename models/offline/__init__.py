@@ -3,7 +3,7 @@
     edits     the edits of a program with a shelf: methods replaced by alternatives, constants changed
     model     answers a proposer, an evaluator writer or a judge without a language model
     proposer  policy proposals without a language model: q_hc, q_macro and q_cross as random edits from a shelf
-    repairing A proposal as a conversation: practice episodes say what to repair, and whether it helped
+    repairing  a proposal as a conversation: practice episodes say what to repair, and whether it helped
     source    A program text as named pieces that can be replaced in place: the methods and constants of its class
 """
 

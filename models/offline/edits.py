@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...core.ports import Part, Shelf
+from ...core.ports import Shelf, ShelfPart
 from ...core.values import JSON
 from .source import Alternative, Edit, ParsedProgram, Piece, alternative_of, fits, number_of
 
@@ -16,7 +16,7 @@ LATER = 0.3       # factor for each milestone beyond the first unreached one
 TRIED = 0.5       # factor for recently edited parts
 
 
-def milestones(parts: Iterable[Part]) -> tuple[str, ...]:
+def milestones(parts: Iterable[ShelfPart]) -> tuple[str, ...]:
     """The metrics of a shelf in the order in which its parts first mention them, which is the order of the task."""
     return tuple(dict.fromkeys(name for part in parts for name in part.metrics))
 
@@ -45,7 +45,7 @@ def needs_of_report(report: Mapping[str, JSON], signs: Sequence[str]) -> dict[st
     return needs({name: 1.0 - share for name, share in shares.items() if share is not None}, signs)
 
 
-def weights(parts: Sequence[Part], need: Mapping[str, float], tried: Sequence[str] = ()) -> list[float]:
+def weights(parts: Sequence[ShelfPart], need: Mapping[str, float], tried: Sequence[str] = ()) -> list[float]:
     """A positive weight for every part, from what needs an edit.
 
     Parts that bear on nothing known have the average weight; `tried` are summaries of recent edits, whose parts weigh
@@ -86,7 +86,7 @@ HARM_LIMIT = 8           # attempts at a new perturbation
 class MethodPart:
     """A method part with its parsed alternatives."""
 
-    part: Part
+    part: ShelfPart
     alternatives: tuple[Alternative, ...]
 
 
@@ -113,7 +113,7 @@ class Workshop:
 
     # --------------------------------------------------------------------------------- what may be edited
 
-    def swaps(self, source: ParsedProgram) -> list[tuple[Part, list[Edit]]]:
+    def swaps(self, source: ParsedProgram) -> list[tuple[ShelfPart, list[Edit]]]:
         """For every method part that fits the program: its alternatives other than the current one."""
         found = []
         for method in self.methods:
@@ -137,7 +137,7 @@ class Workshop:
             adds=tuple((name, self.known[name]) for name in lacking),
         )
 
-    def tunable(self, source: ParsedProgram) -> list[tuple[Part, Piece]]:
+    def tunable(self, source: ParsedProgram) -> list[tuple[ShelfPart, Piece]]:
         """The constants that may be changed: the shelf's, else the program's own, else its bare numbers.
 
         Constants that no code reads are omitted, because they have no effect. A program's own constants and
@@ -149,12 +149,12 @@ class Workshop:
         if not found:
             own += source.numbers.values()
         return found + [
-            (Part(name=piece.name, kind="constant", alternatives=()), piece)
+            (ShelfPart(name=piece.name, kind="constant", alternatives=()), piece)
             for piece in own
             if piece.number  # a zero has no scale
         ]
 
-    def values(self, source: ParsedProgram) -> list[tuple[Part, list[Edit]]]:
+    def values(self, source: ParsedProgram) -> list[tuple[ShelfPart, list[Edit]]]:
         """For every constant of the shelf that the program reads: its alternatives other than the present value."""
         return [
             (part, [constant_edit(piece, text) for text in part.alternatives if not same_value(text, piece.text, part)])
@@ -163,7 +163,7 @@ class Workshop:
 
     # ---------------------------------------------------------------------------------- moving constants
 
-    def moved(self, part: Part, piece: Piece, rng: random.Random) -> Edit | None:
+    def moved(self, part: ShelfPart, piece: Piece, rng: random.Random) -> Edit | None:
         """One constant with another alternative or a perturbed value; None if no new value was found."""
         others = [text for text in part.alternatives if not same_value(text, piece.text, part)]
         if others and (piece.number is None or rng.random() < 0.5):
@@ -182,7 +182,7 @@ def constant_edit(piece: Piece, text: str) -> Edit:
     return Edit(name=piece.name, text=text, summary=f"{piece.name}: {piece.text} -> {text}")
 
 
-def perturbed(value: int | float, part: Part, rng: random.Random) -> str:
+def perturbed(value: int | float, part: ShelfPart, rng: random.Random) -> str:
     """A number changed by a random factor, or by a fraction of its range if it may be 0 or negative."""
     low, high = part.low, part.high
     if low is not None and high is not None and (low <= 0 or value <= 0):
@@ -203,7 +203,7 @@ def number_text(value: float, *, whole: bool) -> str:
     return repr(float(f"{value:.3g}"))
 
 
-def same_value(one: str, other: str, part: Part) -> bool:
+def same_value(one: str, other: str, part: ShelfPart) -> bool:
     """Whether two literals are equal, or numbers too close to count as an edit."""
     first, second = (number_of(ast.parse(text, mode="eval").body) for text in (one, other))
     if first is None or second is None:
@@ -235,7 +235,7 @@ def summary_of(edits: Iterable[Edit]) -> str:
 class Forbidden:
     """The edits that the rejection memory H excludes: rejected edits, and constants close to rejected values."""
 
-    def __init__(self, summaries: Iterable[str], parts: Mapping[str, Part]) -> None:
+    def __init__(self, summaries: Iterable[str], parts: Mapping[str, ShelfPart]) -> None:
         self._summaries = frozenset(summaries)
         self._parts = parts
         self._values: dict[str, list[str]] = {}
@@ -251,7 +251,7 @@ class Forbidden:
         if len(edits) != 1 or edits[0].name not in self._values:
             return False
         edit = edits[0]
-        part = self._parts.get(edit.name) or Part(name=edit.name, kind="constant", alternatives=())
+        part = self._parts.get(edit.name) or ShelfPart(name=edit.name, kind="constant", alternatives=())
         return any(same_value(edit.text, value, part) for value in self._values[edit.name] if literal(value))
 
 

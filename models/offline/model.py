@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
 from ...core.order_ids import owner_of, parse, slot_of
-from ...core.ports import Ask, Part, Reply, Shelf
+from ...core.ports import Ask, Reply, Shelf, ShelfPart
 from ...core.programs.calibration import Bounds, constants_to_calibrate, worth
 from ...core.seeds import derive_seed
 from ...core.text import one_line
@@ -78,7 +78,7 @@ def _moved(point: Point, place: int, way: float) -> Point:
 
 
 SWAP_CHANCE = 0.4       # of a macro-mutation: one term is taken from another evaluator of the shelf
-NO_RANGE = Part(name="", kind="constant", alternatives=())
+NO_RANGE = ShelfPart(name="", kind="constant", alternatives=())
 
 
 def write_evaluator(

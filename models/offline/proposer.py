@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from ...core.events import Propose
-from ...core.ports import Part
+from ...core.ports import ShelfPart
 from ...core.programs.program_text import digest
 from ...core.values import JSON, CandidateState, Operator, Program, Rejection
 from .edits import Forbidden, Workshop, constant_edit, needs, needs_of_report, summary_of, weights
@@ -64,7 +64,7 @@ def random_program(workshop: Workshop, rng: random.Random) -> tuple[str, str]:
 
 # --------------------------------------------------------------------------------------------- mutations
 
-Focus: TypeAlias = Callable[[Sequence[Part]], list[float]]
+Focus: TypeAlias = Callable[[Sequence[ShelfPart]], list[float]]
 
 
 def focus_of(
@@ -129,7 +129,7 @@ def large_edit(
 
 
 def drawn(
-    options: Sequence[tuple[Part, list[Edit]]], focus: Focus, rng: random.Random
+    options: Sequence[tuple[ShelfPart, list[Edit]]], focus: Focus, rng: random.Random
 ) -> list[Edit]:
     """The edits of one part, drawn with weights from the parent's metrics."""
     return rng.choices(options, focus([part for part, _ in options]))[0][1]

@@ -11,7 +11,7 @@ come from the spaces, the documentation's tables and the ranges of random episod
 from functools import cache
 from importlib.resources import files
 
-from ....core.ports import Part, Shelf
+from ....core.ports import Shelf, ShelfPart
 from ...shelf_reader import read_shelf
 from ..description import Description, description_of
 from .parts import RHYTHM, facts_of, first_of, further_parts, kinds_of, tuning_episodes
@@ -27,7 +27,7 @@ def shelf(known: Description) -> Shelf:
 @cache
 def _shelf(text: str) -> Shelf:
     known = description_of(text)
-    parts: tuple[Part, ...] = further_parts(known)
+    parts: tuple[ShelfPart, ...] = further_parts(known)
     kinds = kinds_of(known)
     return read_shelf(files(__package__), facts_of(known), kinds=kinds, further=parts, first=first_of(known),
                       tuned=RHYTHM in kinds)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from ....core.ports import Part
+from ....core.ports import ShelfPart
 from ..description import Description
 from ..spaces import TEXT, Leaf
 from .signals import Moving, fields_of, joints_of, moving_in, names_of
@@ -188,10 +188,10 @@ def tuning_episodes(known: Description) -> int:
     return TUNED if RHYTHM in kinds_of(known) and number_fields(known) <= MOST_SEEN else 0
 
 
-def further_parts(known: Description) -> tuple[Part, ...]:
+def further_parts(known: Description) -> tuple[ShelfPart, ...]:
     """The parts with names, indices and rates of this environment."""
     kinds, moving = kinds_of(known), moving_in(known)
-    found: list[Part] = []
+    found: list[ShelfPart] = []
     if FEEDBACK in kinds:
         found += [*_weights(moving), _index("LEAD", max(1, len(moving)))]
     if CHOICE in kinds:
@@ -201,29 +201,29 @@ def further_parts(known: Description) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _index(name: str, count: int) -> Part:
+def _index(name: str, count: int) -> ShelfPart:
     """A constant that is one of the numbers 0 to `count` - 1."""
     return _constant(name, *(str(place) for place in range(min(count, 12))), low=0, high=count - 1)
 
 
-def _leads(known: Description, moving: tuple[Moving, ...]) -> Part:
+def _leads(known: Description, moving: tuple[Moving, ...]) -> ShelfPart:
     """What may lead a rhythm: first what no number of the action moves, such as a trunk and its tilt."""
     driven = {*joints_of(known, moving, wishes_of(known))}
     order = sorted(range(len(moving)), key=lambda place: (place in driven, moving[place].place is None, -place))
     return _constant("LEAD", *(map(str, order[:8] or [0])), low=0, high=max(0, len(moving) - 1))
 
 
-def _constant(name: str, *alternatives: str, low: float, high: float) -> Part:
-    return Part(name=name, kind="constant", alternatives=alternatives, low=low, high=high)
+def _constant(name: str, *alternatives: str, low: float, high: float) -> ShelfPart:
+    return ShelfPart(name=name, kind="constant", alternatives=alternatives, low=low, high=high)
 
 
-def _weights(moving: tuple[Moving, ...]) -> list[Part]:
+def _weights(moving: tuple[Moving, ...]) -> list[ShelfPart]:
     """How feedback weighs what moves: with a weight each, or one thing alone in either direction.
 
     Tables list a chain from its base to its tip. At first the tip counts most: the base has to follow it to keep it up.
     """
     if not moving:
-        return [Part(name="lean", kind="method", alternatives=(
+        return [ShelfPart(name="lean", kind="method", alternatives=(
             '    def lean(self, signals):\n        """Nothing moves."""\n        return 0.0',
         ))]
     names = [f"WEIGHT_{each.name.upper()}" for each in moving]
@@ -243,10 +243,10 @@ def _weights(moving: tuple[Moving, ...]) -> list[Part]:
                   "-1.0", low=-2.0, high=2.0)
         for name in names
     ]
-    return [Part(name="lean", kind="method", alternatives=(own, *single)), *constants]
+    return [ShelfPart(name="lean", kind="method", alternatives=(own, *single)), *constants]
 
 
-def _rate(known: Description) -> Part:
+def _rate(known: Description) -> ShelfPart:
     """Rates of a rhythm: a cycle of 20, 40, 10, 14 or 7 steps; at least 4 steps, at most 400.
 
     The rate of a gait is at most half as large again as the one that fits its joints, or as much smaller: an optimiser
@@ -271,7 +271,7 @@ def _usual_rate(known: Description) -> float | None:
     return math.fsum(rates) / len(rates) if rates else None
 
 
-def _choices(known: Description, *, watched: bool) -> list[Part]:
+def _choices(known: Description, *, watched: bool) -> list[ShelfPart]:
     """The choices of the rules, the number they watch, and a table of choices for an observation of few states."""
     leaf = known.action[0]
     count = int(leaf.high[0] - leaf.low[0]) + 1
@@ -294,7 +294,7 @@ def _choices(known: Description, *, watched: bool) -> list[Part]:
             + "".join(f"            self.{name},\n" for name in each)
             + f"        )\n        return table[int(self.numbers[0]){f' - {low}' if low else ''}]"
         )
-        found.append(Part(name="choose", kind="method", alternatives=(text,)))
+        found.append(ShelfPart(name="choose", kind="method", alternatives=(text,)))
         found += [
             _constant(name, *(order[state % len(order):] + order[:state % len(order)]), low=0, high=count - 1)
             for state, name in enumerate(each)
@@ -302,7 +302,7 @@ def _choices(known: Description, *, watched: bool) -> list[Part]:
     return found
 
 
-def _joints(known: Description) -> list[Part]:
+def _joints(known: Description) -> list[ShelfPart]:
     """The joints of a limb, and a phase, an amplitude and a middle for every joint."""
     wishes = wishes_of(known)
     limbs = [size for size in (3, 2, 4, 5) if wishes % size == 0 and size < wishes] or [wishes]
@@ -318,7 +318,7 @@ def _joints(known: Description) -> list[Part]:
             f'    def {method}(self):\n        """Its own {title} for every joint."""\n        return np.array((\n'
             f"{table}        ))"
         )
-        found.append(Part(name=method, kind="method", alternatives=(text,)))
+        found.append(ShelfPart(name=method, kind="method", alternatives=(text,)))
     quarters = ("0.0", "0.25", "0.5", "-0.25")
     for place, name in enumerate(names):
         first = place % len(quarters)

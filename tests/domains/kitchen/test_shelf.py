@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from memento.core.ports import Part
+from memento.core.ports import ShelfPart
 from memento.domains.kitchen import DOMAIN
 from memento.domains.kitchen import procedural as generated
 from memento.models.offline.edits import Workshop
@@ -44,7 +44,7 @@ def test_the_initial_program_is_made_of_the_first_alternatives() -> None:
 
 
 @pytest.mark.parametrize("part", METHODS, ids=lambda part: part.name)
-def test_every_alternative_is_valid_python_in_its_place(part: Part) -> None:
+def test_every_alternative_is_valid_python_in_its_place(part: ShelfPart) -> None:
     workshop = Workshop(SHELF)
     source = workshop.read(SHELF.initial.text)
     env = environment(generated.load("Kitchen1"), horizon=40)
@@ -63,7 +63,7 @@ def test_every_alternative_is_valid_python_in_its_place(part: Part) -> None:
 
 
 @pytest.mark.parametrize("part", CONSTANTS, ids=lambda part: part.name)
-def test_constants_lie_in_their_range(part: Part) -> None:
+def test_constants_lie_in_their_range(part: ShelfPart) -> None:
     values = [float(text) for text in part.alternatives]
     assert part.low is not None and part.high is not None
     assert all(part.low <= value <= part.high for value in values)
