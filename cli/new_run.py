@@ -97,8 +97,8 @@ def start(
         raise typer.Exit(run_and_watch(
             showing.command_line, runs_dir=place.runs_dir, name=place.name, domain=settings.domain, seed=settings.seed
         ))
-    words = None if replay is not None else setting_words(settings.as_json())
-    if words is not None:
+    words = setting_words(settings.as_json()) if replay is None and settings.preset == "paper" else None
+    if words is not None:   # who asks for the paper's setting must know what is not in it
         say(words)
     asks = replay is None and asks_here(settings)
     screen = open_screen(display_for(showing.display, asks=asks))

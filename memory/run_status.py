@@ -295,7 +295,7 @@ class RunStatus:
                 if fact.sandbox is not None:
                     self.sandbox = tuple(layer for layer in self.sandbox if layer in fact.sandbox)
                 if fact.model:      # both answered: such a run is compared with none that one of them made
-                    both = {**self.settings, "model": f"{self.settings['model']},{fact.model}"}
+                    both = {**self.settings, "model": f"{self.settings.get('model', '')},{fact.model}"}
                     self.settings = RecordedSettings(both, branches_of(self.settings))
         self.status, self.why = "done" if self.stage == "done" else "running", ""
         self.rate_since, self.rate_from, self.tuning_from = at, self.candidates, self.tuning_episodes

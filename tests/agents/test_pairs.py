@@ -28,7 +28,7 @@ def test_alike_parents_are_shown_as_a_difference() -> None:
     second = Program(first.text.replace("x + 3.7 *", "x + 99.5 *"))
     block = second_block(first, second, 10**6)
     assert len(block) < 1_000 and "-    x = x + 3.7 *" in block and "+    x = x + 99.5 *" in block
-    assert "memento.tests.support def grip_3(obs, x):" in block
+    assert "@@ def grip_3(obs, x):" in block
 
 
 def test_other_parents_are_whole_where_there_is_room_and_outlined_where_not() -> None:

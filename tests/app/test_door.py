@@ -20,7 +20,7 @@ from memento.cli import exit_code
 from memento.cli.comparison_plan import Changes, plan
 from memento.cli.new_run import RunArguments, _built
 from memento.core.errors import StoreError, UsageError
-from memento.core.events import RunStarted, StageEntered
+from memento.core.events import RULES, RunStarted, StageEntered
 from memento.core.values import JSON
 from memento.evidence.experiment import build_experiment
 from memento.evidence.folder import PLAN, ComparisonFolder
@@ -71,7 +71,8 @@ def run_of(folder: Path, settings: Mapping[str, JSON], *, done: bool = False) ->
     """A run as this installation writes it: its first fact, and the signature of it."""
     folder.mkdir()
     with RunStore.create(folder, clock=StoppedClock()) as store:
-        store.append([RunStarted(settings=settings, versions={}), *([StageEntered(stage="done")] if done else [])])
+        started = RunStarted(settings=settings, versions={}, rules=RULES)
+        store.append([started, *([StageEntered(stage="done")] if done else [])])
     sign(folder, settings)
     return folder
 

@@ -19,8 +19,6 @@ REFUSED = {
     "export x": "give --out FILE.py",
     "export x g1/hill/0 --to parquet": "omit 'g1/hill/0'",
     "export x --out y.py --with-programs": "have an effect with --to only",
-    "export x --to otel --with-programs": "no effect with --to otel",
-    "export x --to mlflow --with-prompts": "no effect with --to mlflow",
     "export x --to parquet --out y": "no run 'x'",
 }
 TABLES = {"runs", "generations", "candidates", "episodes", "calls"}

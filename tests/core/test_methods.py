@@ -30,7 +30,7 @@ SETTINGS = {"k": 7, "k_hc": 3, "k_macro": 2, "k_cross": 1, "generations": 4}
     ("random", [("random", "random", 7)]),
     ("cma-es", [("tune", "tune", 1)]),
     ("calibrate", [("calibrate", "calibrate", 1)]),
-    ("of another version", [("climb", "hill", 3), ("macro", "macro", 2), ("cross", "cross", 1)]),
+    ("of another version", []),
 ])
 def test_branches(method: str, expected: list[tuple[str, str, int]]) -> None:
     settings = {**SETTINGS, "method": method}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.settings import Settings, build_settings, parse_assignments
-from memento.settings.model import OPTIONS, TABLES
+from memento.settings.model import OPTIONS, PARAMETERS, TABLES
 from memento.settings.sources import GivenValue
 from memento.settings.what_if import (
     CALLS,
@@ -32,7 +32,8 @@ def changed(*assignments: str) -> Settings:
 
 def test_every_other_setting_is_refused() -> None:
     assert {*Settings.model_fields} >= SHOWN | CALLS
-    for key in sorted({*Settings.model_fields} - SHOWN - CALLS - {OPTIONS, *TABLES, "replay", "replay_loosely"}):
+    tables = {OPTIONS, PARAMETERS, *TABLES}
+    for key in sorted({*Settings.model_fields} - SHOWN - CALLS - tables - {"replay", "replay_loosely"}):
         with pytest.raises(UsageError, match=f"'{key}' cannot change in a what-if"):
             changed_settings(RECORDED, {key: GivenValue(value=getattr(RECORDED, key), origin="--set")})
 

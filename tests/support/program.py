@@ -20,8 +20,8 @@ RUN_KEYS = (
     "reference_initial, reference_fitness, final_success, initial_return, final_return, "
     "candidates, episodes_run, episodes_saved, search_episodes, budget_episodes, "
     "confirmations, refuted, gate_episodes, gate_stopped, model_calls, "
-    "tokens, cost_usd, wall_s, sandbox, hints, critiques, fitness_episodes, fitness_fresh, search_fitness, "
-    "evaluator_version, card"
+    "tokens, cost_usd, wall_s, sandbox, hints, critiques, fitness_episodes, fitness_fresh, initial_success, "
+    "initial_episodes, initial_fresh, search_fitness, evaluator_version, card"
 )
 """What a run's line of JSON holds, in this order."""
 TIMES = {"call_ms": None, "call_p99_ms": None}      # of a card, which differ between two runs of the same

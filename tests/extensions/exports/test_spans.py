@@ -1,9 +1,12 @@
 """The trace of a run, from the facts of a whole search."""
 
 import json
+from pathlib import Path
 
 import pytest
+from memento.core.errors import UsageError
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, ProposalMade
+from memento.extensions.exports import targets
 from memento.extensions.exports.otel import endpoint
 from memento.extensions.exports.points import SERIES, Series
 from memento.extensions.exports.sink import ExportedRun, Texts
@@ -89,3 +92,10 @@ def test_the_collector_is_given_or_named_by_opentelemetrys_own_variables():
     assert endpoint(None, base) == "http://base:1/v1/traces"
     assert endpoint(None, {**base, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://t/x"}) == "http://t/x"
     assert endpoint("https://given/v1/traces", base) == "https://given/v1/traces"
+
+
+def test_what_has_no_effect_with_a_target_is_refused_before_a_run_is_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--with-programs has no effect with --to otel"):
+        targets.otel(tmp_path, None, programs=True, prompts=False)
+    with pytest.raises(UsageError, match="--with-prompts has no effect with --to mlflow"):
+        targets.mlflow(tmp_path, None, programs=False, prompts=True)
