@@ -16,6 +16,7 @@ from memento.app import replay_settings, resume
 from memento.app.budgets import models_of
 from memento.app.recorded_runs import export_tape
 from memento.app.rendering import of_run
+from memento.app.trust import sign_run
 from memento.cli import exit_code
 from memento.cli.comparison_plan import Changes, plan
 from memento.cli.new_run import RunArguments, _built
@@ -27,7 +28,7 @@ from memento.evidence.folder import PLAN, ComparisonFolder
 from memento.extensions.rl.log import BaselineLog
 from memento.extensions.rl.run import begin, work
 from memento.extensions.rl.settings import BaselineArguments, build
-from memento.memory.origin import SIGNATURE, sign
+from memento.memory.origin import SIGNATURE
 from memento.memory.runs import DATABASE
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
@@ -73,7 +74,7 @@ def run_of(folder: Path, settings: Mapping[str, JSON], *, done: bool = False) ->
     with RunStore.create(folder, clock=StoppedClock()) as store:
         started = RunStarted(settings=settings, versions={}, rules=RULES)
         store.append([started, *([StageEntered(stage="done")] if done else [])])
-    sign(folder, settings)
+    sign_run(folder, started)
     return folder
 
 

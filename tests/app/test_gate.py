@@ -23,7 +23,7 @@ SETTINGS = (
     "gate=on", "gate_audit=0.3", "gate_episodes=5", "k_hc=4", "k_macro=3", "generations=2", "options.horizon=80",
 )
 RUN = [
-    "run", "gated_toy:DOMAIN", "--preset", "smoke", "--seed", "3",
+    "run", "gated_toy:DOMAIN", "--preset", "smoke", "--seed", "1",
     *(word for setting in SETTINGS for word in ("--set", setting)),
 ]
 TRAVELLED = """
