@@ -74,7 +74,7 @@ def side_by_side(programs: Mapping[str, str]) -> tuple[tuple[Shared, ...], dict[
     }
     hidden = {(label, unit) for labels, group in worth.items() for label in labels for unit in group}
     shared = tuple(
-        Shared(labels=labels, text=_written(group))
+        Shared(labels=labels, text=_text_of_units(group))
         for labels, group in sorted(worth.items(), key=lambda item: -len(item[0]))
     )
     own = {label: Own(text=text) for label, text in programs.items() if label not in units}
@@ -100,7 +100,7 @@ def _own_code(
         whole.append(unit)
         if unit.name:
             shown.setdefault(key, (label, unit))
-    return Own(text=_written(whole), differences=tuple(differences))
+    return Own(text=_text_of_units(whole), differences=tuple(differences))
 
 
 def _difference(old: NamedStatement, new: NamedStatement) -> str:
@@ -149,7 +149,7 @@ def _defined_twice(units: Sequence[NamedStatement]) -> set[tuple[str, str]]:
     return {key for key in keys if keys.count(key) > 1}
 
 
-def _written(units: Sequence[NamedStatement]) -> str:
+def _text_of_units(units: Sequence[NamedStatement]) -> str:
     """Units as Python text; members of a class stand under its head."""
     parts: list[str] = []
     scope = ""
@@ -276,7 +276,8 @@ def ballot(order: Judge, pool: Pool) -> str:
         for label, entry in pool.items()
     }
     shared, own = side_by_side(texts)
-    return "\n\n".join([*parts, *map(_shared, shared), *(_own(label, own[label], shared) for label in pool)])
+    blocks = (_own_block(label, own[label], shared) for label in pool)
+    return "\n\n".join([*parts, *map(_shared_block, shared), *blocks])
 
 
 def _values(order: Judge, pool: Pool) -> str:
@@ -401,13 +402,13 @@ def _number(value: JSON) -> str:
     return f"{value:.3g}" if isinstance(value, int | float) else MISSING
 
 
-def _shared(section: Shared) -> str:
-    return f"### Shared by {_listed(section.labels)}\n\n{fenced_text(section.text, 'python')}"
+def _shared_block(section: Shared) -> str:
+    return f"### Shared by {_list_of(section.labels)}\n\n{fenced_text(section.text, 'python')}"
 
 
-def _own(label: str, own: Own, shared: Sequence[Shared]) -> str:
+def _own_block(label: str, own: Own, shared: Sequence[Shared]) -> str:
     """What only this evaluator has."""
-    sections = [_listed(section.labels) for section in shared if label in section.labels]
+    sections = [_list_of(section.labels) for section in shared if label in section.labels]
     rest = f"The rest of its program is shared: see {'; '.join(sections)}." if sections else ""
     parts = [f"### Evaluator {label}", rest]
     parts += [fenced_text(own.text, "python")] if own.text else []
@@ -418,5 +419,5 @@ def _own(label: str, own: Own, shared: Sequence[Shared]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _listed(labels: Sequence[str]) -> str:
+def _list_of(labels: Sequence[str]) -> str:
     return " and ".join([", ".join(labels[:-1]), labels[-1]] if len(labels) > 1 else labels)

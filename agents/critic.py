@@ -100,9 +100,9 @@ class Critic:
         )
         if self._model is None or prepared.sheet is None or self._off:
             return fact
-        return await self._asked(self._model, order, prepared, fact)
+        return await self._ask(self._model, order, prepared, fact)
 
-    async def _asked(self, model: Model, order: Criticise, prepared: PreparedSheet, fact: Criticised) -> Criticised:
+    async def _ask(self, model: Model, order: Criticise, prepared: PreparedSheet, fact: Criticised) -> Criticised:
         assert prepared.sheet is not None
         asked = self._question(order, prepared.sheet)
         images = () if prepared.image is None else (prepared.image,)
@@ -124,9 +124,9 @@ class Critic:
         notes = order.episode.notes
         rest = self._prompts.fill(
             "critic",
-            measure=section("What the fitness of an episode measures", _fenced(order.fitness, MAX_FITNESS)),
+            measure=section("What the fitness of an episode measures", _with_fence(order.fitness, MAX_FITNESS)),
             result=_result(order.score),
-            story=_fenced(notes.story, MAX_STORY) or NO_STORY,
+            story=_with_fence(notes.story, MAX_STORY) or NO_STORY,
             frames=fenced_text(frame_lines(sheet)),
             focus=focus_words(sheet),
             words=str(MAX_WORDS),
@@ -155,5 +155,5 @@ def _result(score: Score | None) -> str:
     return f"{fitness} What the evaluator measured:\n\n{fenced_text(metrics_table(shown, 1))}" if shown else fitness
 
 
-def _fenced(text: str, limit: int) -> str:
+def _with_fence(text: str, limit: int) -> str:
     return fenced_text(excerpt(text, limit)) if text.strip() else ""

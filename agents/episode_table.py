@@ -186,7 +186,7 @@ def informative(values: Sequence[JSON], fitnesses: Sequence[float]) -> tuple[flo
     numbers over the largest one.
     """
     if any(isinstance(value, str) for value in values):
-        return round(_between(values, fitnesses), 3), 0.0
+        return round(_between_parts(values, fitnesses), 3), 0.0
     numbers = [finite(value) for value in values]
     present = [number for number in numbers if number is not None]
     ranked = [-math.inf if number is None else number for number in numbers]
@@ -313,7 +313,7 @@ def _evenly(places: Sequence[int], most: int) -> list[int]:
     return [places[round(step * (len(places) - 1) / (most - 1))] for step in range(most)]
 
 
-def _between(values: Sequence[JSON], fitnesses: Sequence[float]) -> float:
+def _between_parts(values: Sequence[JSON], fitnesses: Sequence[float]) -> float:
     """The share of the variance of f_e that lies between the texts, reduced by the number of different texts."""
     groups: dict[str, list[float]] = {}
     for value, fitness in zip(values, fitnesses, strict=True):

@@ -81,7 +81,7 @@ def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories
     if candidate.fault is not None:
         return f"This program failed as a whole and has no fitness:\n\n{fenced_text(fault_text(candidate.fault))}"
     whole = detail == "stories" and 0 < len(candidate.scores) == len(candidate.episodes)
-    parts = _compared(candidate) if whole else _measured(candidate)
+    parts = _comparison(candidate) if whole else _measures(candidate)
     faults = faults_text([episode.fault for episode in candidate.episodes if episode.fault is not None])
     if faults:
         parts += ["Faults (each ended its episode at once, with f_e = 0):", fenced_text(faults)]
@@ -111,7 +111,7 @@ def _place(place: MarkedBody) -> str:
     return one_line(f"line {place.line}: {place.branch}{f', in {place.function}' if place.function else ''}", MAX_PLACE)
 
 
-def _compared(candidate: CandidateState) -> list[str]:
+def _comparison(candidate: CandidateState) -> list[str]:
     """F with its spread, the episodes side by side, and the metrics that have no row there."""
     scores, count = candidate.scores, len(candidate.scores)
     metrics = aggregate(scores)
@@ -127,7 +127,7 @@ def _compared(candidate: CandidateState) -> list[str]:
     return parts
 
 
-def _measured(candidate: CandidateState) -> list[str]:
+def _measures(candidate: CandidateState) -> list[str]:
     """F, M, and f_e and ending of each episode."""
     parts = [_fitness(candidate)]
     if candidate.metrics:

@@ -66,7 +66,7 @@ def crossing_of(
     both = any(gain > 0 for _, gain in gains) and any(gain < 0 for _, gain in gains)
     holds = [*([EACH_BETTER] if both else []), *([FITTER] if first.fitness != second.fitness else [])]
     ways = suitable(kinds, task, holds)
-    _shuffled(ways, focus)
+    _shuffle(ways, focus)
     return {
         "among": among(focus, "crossover"),
         "way": ways[focus.place % len(ways)],
@@ -102,7 +102,7 @@ def focus_of(
     fitnesses = [score.fitness for score in parent.scores]
     uneven = bool(fitnesses) and max(fitnesses) - min(fitnesses) >= NOTABLE
     fit = suitable(kinds, task, [UNEVEN] if uneven else [])
-    _shuffled(fit, focus)
+    _shuffle(fit, focus)
     losses = losses_of(parent)
     return {
         "among": among(focus, "proposal"),
@@ -111,7 +111,7 @@ def focus_of(
     }
 
 
-def _shuffled(kinds: list[str], focus: Focus) -> None:
+def _shuffle(kinds: list[str], focus: Focus) -> None:
     random.Random(focus.seed).shuffle(kinds)
 
 
@@ -135,7 +135,7 @@ def losses_of(parent: CandidateState) -> list[str]:
 
     An episode counts if its f_e is notably below that of the best one, or if there is one only.
     """
-    stages = [_stage(name, entry) for name, entry in _missed(parent)]
+    stages = [_stage(name, entry) for name, entry in _missing_stages(parent)]
     pairs = zip(parent.episodes, parent.scores, strict=False)
     ranked = sorted(pairs, key=lambda pair: (pair[1].fitness, pair[0].index))
     most = ranked[-1][1].fitness if len(ranked) > 1 else 1.0
@@ -150,7 +150,7 @@ def losses_of(parent: CandidateState) -> list[str]:
     return found
 
 
-def _missed(parent: CandidateState) -> list[tuple[str, float]]:
+def _missing_stages(parent: CandidateState) -> list[tuple[str, float]]:
     """The yes-or-no metrics that are not true everywhere, and whose lack seems to cost fitness.
 
     Those that are true most often come first in a task. A flag that is not true in a nearly perfect episode costs

@@ -99,14 +99,14 @@ class JudgePanel:
         )
         rest = self._prompts.fill(
             "judge",
-            pool="\n\n".join([ballot(order, dict(zip(seen.labels, seen.entries, strict=True))), *self._seen(order)]),
+            pool="\n\n".join([ballot(order, dict(zip(seen.labels, seen.entries, strict=True))), *self._looks(order)]),
             labels=", ".join(seen.labels),
             correction=section("Once more", f"Your first answer could not be used: {flaw}.") if flaw else "",
         )
         return question(constant, rest)
 
 
-    def _seen(self, order: Judge) -> list[str]:
+    def _looks(self, order: Judge) -> list[str]:
         """What a critic said about the rollouts of the initial policy, with its heading."""
         said = [critique_text(self._prompts, critique) for critique in order.critiques]
         return ["### What a critic saw", *said] if any(said) else []

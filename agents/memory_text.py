@@ -24,7 +24,7 @@ MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
 def rejections_list(rejections: Sequence[Rejection], *, full: bool = False) -> str:
     """The rejection memory H, oldest first: edit summaries only, or in `full` with what each edit did to F."""
     places = {rejection.candidate: number for number, rejection in enumerate(rejections, start=1)}
-    return _numbered(rejections, places, MAX_REJECTIONS, MAX_SUMMARY, full=full)
+    return _with_numbers(rejections, places, MAX_REJECTIONS, MAX_SUMMARY, full=full)
 
 
 def tried_list(
@@ -38,7 +38,7 @@ def tried_list(
     ancestors = _kept(parents) - names
     shown = _kept(parents) | {other.id for other in others}
     found = [one for one in tried if one.edited not in ancestors and one.candidate not in shown]
-    return _numbered(found, {}, MAX_TRIED, MAX_BRIEF, full=True, own=names)
+    return _with_numbers(found, {}, MAX_TRIED, MAX_BRIEF, full=True, own=names)
 
 
 def others_list(others: Sequence[Ancestor], parents: Sequence[CandidateState]) -> str:
@@ -81,9 +81,9 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     """What became of a rejected edit: it failed, it repeats an earlier one, it lowered F, or another was fitter."""
     change = rejection.fitness_difference
     if rejection.verdict is Verdict.NOT_CHOSEN:
-        return "; ".join(filter(None, (_less_fit(rejection), _idle(rejection), _reported(rejection))))
+        return "; ".join(filter(None, (_less_fit(rejection), _idle(rejection), _report_of(rejection))))
     if rejection.verdict is Verdict.REPLACED:
-        return "; ".join(filter(None, (f"rejected by an earlier evaluator: {RETRY}", _reported(rejection))))
+        return "; ".join(filter(None, (f"rejected by an earlier evaluator: {RETRY}", _report_of(rejection))))
     if rejection.verdict is Verdict.SAME:
         number = places.get(rejection.same_as)
         return f"the same program as {'an earlier one' if number is None else f'number {number}'}, with the same F"
@@ -101,7 +101,7 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
         words.append(f"less than the standard error of the difference, {error:.4f}: it may be chance")
     if rejection.reason and rejection.reason != LOWER:
         words.append(one_line(rejection.reason, MAX_REASON))
-    return "; ".join(filter(None, (*words, _reported(rejection))))
+    return "; ".join(filter(None, (*words, _report_of(rejection))))
 
 
 RETRY = "it may be worth another try"
@@ -130,7 +130,7 @@ def _idle(rejection: Rejection) -> str:
     return IDLE if rejection.idle else ""
 
 
-def _reported(rejection: Rejection) -> str:
+def _report_of(rejection: Rejection) -> str:
     """What the program itself said of one episode; "" for nothing."""
     pairs = "; ".join(f"{one_line(name, 80)} {value_text(value)}" for name, value in rejection.report.items())
     return f"it reported of episode {rejection.reported_in}: {one_line(pairs, MAX_REPORT)}" if pairs else ""
@@ -142,7 +142,7 @@ def _of_episode(change: Change) -> str:
     return f"episode {change.episode} ({change.before:.3f} -> {change.after:.3f}{early})"
 
 
-def _numbered(
+def _with_numbers(
     rejections: Sequence[Rejection], places: dict[str, int], most: int, width: int, *, full: bool,
     own: Collection[str] | None = None,
 ) -> str:
@@ -155,11 +155,11 @@ def _numbered(
             f"[{OPERATORS[rejection.operator].proposal}{' of another program' * beside}] ")
         line = f"{number}. {kind}{_summary(rejection.summary, width)}"
         verdict = f" -- {verdict_in_words(rejection, places)}" if full else ""
-        lines.append(line + verdict + _outdated(rejection, full=full))
+        lines.append(line + verdict + _outdated_words(rejection, full=full))
     return "\n".join(lines)
 
 
-def _outdated(rejection: Rejection, *, full: bool) -> str:
+def _outdated_words(rejection: Rejection, *, full: bool) -> str:
     """That a part which the edit touched has changed since; "" if none has. Only in `full` the cause is exact."""
     if not rejection.changed:
         return ""

@@ -137,7 +137,7 @@ def second_block(first: Program, second: Program, room: int) -> str:
         for name, _, change in own.differences
     ]
     left = max(0, room - len("\n\n".join([words, fenced_text("", "python"), *changes])))
-    return "\n\n".join([words, fenced_text(_outlined(own.text, left), "python"), *changes])
+    return "\n\n".join([words, fenced_text(_outline_of(own.text, left), "python"), *changes])
 
 
 def _is_alike(first: Program, second: Program) -> bool:
@@ -154,12 +154,12 @@ def _difference(first: Program, second: Program) -> str:
     lines = [*unified_diff(first.text.splitlines(), second.text.splitlines(), lineterm="", n=CONTEXT)][2:]
     if not lines:
         return ""
-    titled = [_titled(line, first) if line.startswith("@@") else line for line in lines]
+    titled = [_with_title(line, first) if line.startswith("@@") else line for line in lines]
     return ("Parent B is parent A with these lines changed (`-` is parent A's, `+` is parent B's; after `@@` the "
             "definition of parent A around them):\n\n" + fenced_text("\n".join(titled), "diff"))
 
 
-def _titled(header: str, first: Program) -> str:
+def _with_title(header: str, first: Program) -> str:
     """The head of a hunk with the definition that it is in."""
     start = int(header.split()[1].lstrip("-").partition(",")[0])
     heads = [
@@ -169,7 +169,7 @@ def _titled(header: str, first: Program) -> str:
     return f"@@ {one_line(heads[-1], 100)}" if heads else "@@"
 
 
-def _outlined(text: str, room: int) -> str:
+def _outline_of(text: str, room: int) -> str:
     """A program in `room` characters: the longest definitions lose their ends first, by whole lines."""
     try:
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]

@@ -23,7 +23,7 @@ def stories(episodes: Sequence[Episode], scores: Sequence[Score], most: int = 2)
     `scores` belong to the episodes in their order.
     """
     sections = []
-    for place, word in list(_chosen(episodes, scores).items())[:most]:
+    for place, word in list(_choice(episodes, scores).items())[:most]:
         parts = _parts(episodes[place].notes)
         if parts:
             title = f"The {word} episode, number {episodes[place].index} (f_e = {scores[place].fitness:.4f}):"
@@ -31,7 +31,7 @@ def stories(episodes: Sequence[Episode], scores: Sequence[Score], most: int = 2)
     return "\n\n".join(sections)
 
 
-def _chosen(episodes: Sequence[Episode], scores: Sequence[Score]) -> dict[int, str]:
+def _choice(episodes: Sequence[Episode], scores: Sequence[Score]) -> dict[int, str]:
     """The places of the episodes that are described, with what they are."""
     ranked = ranking(scores)
     if not ranked:

@@ -85,7 +85,7 @@ def _try(
     if "draft" in given and not _has_block(reply):
         return _try_again(given["draft"], number, parents)
     if "draft" in given:
-        program, problem = _changed(reply, given["draft"], contract, parents, limit, drafts)
+        program, problem = _changes(reply, given["draft"], contract, parents, limit, drafts)
     else:
         program, problem = _program(read_program(reply, contract, parents, limit, form))
     if program is None:
@@ -104,7 +104,7 @@ def _program(reading: Reading) -> tuple[Program | None, str]:
     return reading.program, ""
 
 
-def _changed(
+def _changes(
     reply: Reply, draft: str, contract: Contract, parents: Sequence[Program], limit: int, drafts: Sequence[Program]
 ) -> tuple[Program | None, str]:
     """An earlier draft, or the first parent, changed by the block of the reply; or why it cannot be."""
@@ -166,7 +166,7 @@ def _submit(
         return ToolRequest(tool=SUBMIT, problem="the line `Draft:` holds no number, as in `Draft: 1`")
     if not _has_block(reply):
         return ToolRequest(tool=SUBMIT, whose=DRAFT, number=number)
-    program, problem = _changed(reply, given["draft"], contract, parents, limit, drafts)
+    program, problem = _changes(reply, given["draft"], contract, parents, limit, drafts)
     if program is None:
         return ToolRequest(tool=SUBMIT, problem=f"it cannot be submitted: {problem}")
     return ToolRequest(tool=SUBMIT, whose=DRAFT, number=number, program=program)

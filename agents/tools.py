@@ -205,7 +205,7 @@ class Practiser:
             score = episode.counted(await self._pool.score(order.evaluator, episode))
         parts = [f"draft {order.draft} in practice episode {order.index}", _feedback(order, episode, score)]
         parts += [f"CPU time in all: {two_digits(cpu_s)} s{_times(episode.notes.times)}.", _before_the_end(episode)]
-        return _answered(order, "\n\n".join(filter(None, parts)), episode, score, cpu_s=cpu_s)
+        return _answer(order, "\n\n".join(filter(None, parts)), episode, score, cpu_s=cpu_s)
 
 
 class Looker:
@@ -216,7 +216,7 @@ class Looker:
 
     async def carry_out(self, order: LookCloser) -> ToolAnswered:
         """Show the rows that the order names."""
-        return _answered(order, await asyncio.to_thread(self._rows, order))
+        return _answer(order, await asyncio.to_thread(self._rows, order))
 
     def _rows(self, order: LookCloser) -> str:
         try:
@@ -245,14 +245,14 @@ class Computer:
     async def carry_out(self, order: Compute) -> ToolAnswered:
         """Run the code of the order. Raises RolloutError."""
         if not trajectory_path(self._folder, str(order.episode.trajectory)).exists():
-            return _answered(order, GONE)
+            return _answer(order, GONE)
         code = order.request.program or Program("")
         score = await self._pool.compute(code_program(code, self._contract), order.episode)
         text = fault_text(score.fault) if score.fault is not None else output_of(score.metrics)
-        return _answered(order, text, cpu_s=self._measured.get(order.id, score.cpu_s))
+        return _answer(order, text, cpu_s=self._measured.get(order.id, score.cpu_s))
 
 
-def _answered(
+def _answer(
     order: Order, text: str, episode: Episode | None = None, score: Score | None = None, *, cpu_s: float = 0.0
 ) -> ToolAnswered:
     answer = Passage(excerpt(text, MAX_ANSWER))

@@ -53,8 +53,9 @@ def memento(tmp_path: Path) -> Call:
     def call(*arguments: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
         words = [*map(str, arguments)]
         if environment:
+            ours = {name: value for name, value in os.environ.items() if name != "MEMENTO_GOLDEN"}  # of the tests
             return subprocess.run(
-                [*PROGRAM, *words], cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True,
+                [*PROGRAM, *words], cwd=tmp_path, env=ours | environment, capture_output=True, text=True,
                 timeout=150,
             )
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
