@@ -44,7 +44,7 @@ def rank(
     runs: flags.Runs = flags.RUNS,
     as_json: flags.AsJson = False,
 ) -> None:
-    """RankedBy the best programs of a run on fresh episodes; resumable.
+    """Measure the best programs of a run on fresh episodes; resumable.
 
     The programs are p_0, the run's elite, and of the others those with the highest F in the search.
     """

@@ -80,10 +80,10 @@ def test_a_model_that_never_answers_ends_the_run_with_its_words(
     script(tmp_path, "echo no credit left >&2; exit 7")
     assert exit_code([*SMALL, "--model", "command:./answer.sh", "--name", "one"]) == 3
     said = capsys.readouterr().err
-    assert "not isolated: command:./answer.sh runs with your rights" in said
-    assert "command:./answer.sh ended with code 7; it said: no credit left (3 times, and it never answered)" in said
+    assert "answer.sh runs with your rights" in said
+    assert "answer.sh ended with code 7; it said: no credit left (3 times, and it never answered)" in said
     assert exit_code(["show"]) == 0
-    assert "; failed: command:./answer.sh ended with code 7" in capsys.readouterr().out
+    assert "; failed: answer.sh ended with code 7" in capsys.readouterr().out
     monkeypatch.chdir(tmp_path)
     script(tmp_path, 'echo "I write no programs today."')     # what failed is fixed: now replies cannot be used
     assert exit_code(["resume", "one", "--display", "none"]) == 3

@@ -231,7 +231,8 @@ def test_every_setting_is_the_paper_s_or_changes_no_result(made_up):
             "islands": 2, "evaluator_attacks": 2,
     }
     needs_more = {
-        "gate_episodes", "gate_audit", "practice_episodes", "practice_on", "practice_starts", "critic_judges", "evaluator_tests", "evaluator_attacks",
+        "gate_episodes", "gate_audit", "practice_episodes", "practice_on", "practice_starts",
+        "critic_judges", "evaluator_tests", "evaluator_attacks",
             "attacker_model", "exploits", "island_dealing",
     }
     assert {*PAPER} == {*Settings.model_fields}
