@@ -83,10 +83,10 @@ def test_a_model_that_never_answers_ends_the_run_with_its_words(
     assert "answer.sh runs with your rights" in said
     assert "answer.sh ended with code 7; it said: no credit left (3 times, and it never answered)" in said
     assert exit_code(["show"]) == 0
-    assert "; failed: answer.sh ended with code 7" in capsys.readouterr().out
+    assert "answer.sh ended with code 7" in capsys.readouterr().out
     monkeypatch.chdir(tmp_path)
     script(tmp_path, 'echo "I write no programs today."')     # what failed is fixed: now replies cannot be used
-    assert exit_code(["resume", "one", "--display", "none"]) == 3
+    assert exit_code(["resume", "one", "--display", "none", "--trust"]) == 3     # another program: it asks
     assert exit_code(["show"]) == 0
     assert "failed: no working initial policy" in capsys.readouterr().out
 
