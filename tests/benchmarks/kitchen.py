@@ -1,6 +1,5 @@
 """Measures the kitchen: steps per second through the whole environment, with the policy in a separate process.
 
-    memento bench kitchen [--json]
     python -m memento.tests.benchmarks.kitchen [--recordings FOLDER] [--scene FloorPlan1] [--episodes 40]
 
 The policy cycles through the actions; object actions take the valid ids in turn. Recorded kitchens are used if

@@ -1,6 +1,5 @@
 """Measures what the controller adds to the time spent waiting for a model: real agents, keeper, store and HTTP client.
 
-    memento bench overhead --json
     python -m memento.tests.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 20] [--json]
 
 Method `random`, whose proposals wait only for a free slot. A server in another process, whose CPU is not counted,
@@ -290,7 +289,7 @@ def measure(
     *, in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = LATENCY_S, rounds: int = ROUNDS
 ) -> dict[str, JSON]:
     """All figures, with a separate controller process for each number of calls in flight."""
-    me = [sys.executable, "-m", __spec__.name]
+    me = [sys.executable, "-m", "memento.tests.benchmarks.overhead"]
     settings = ["--latency", str(latency_s), "--rounds", str(rounds)]
     with subprocess.Popen([*me, "--serve", *settings], stdout=subprocess.PIPE, text=True) as server:
         try:

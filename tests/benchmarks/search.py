@@ -1,6 +1,5 @@
 """Wall time of the same recorded search without savings, with each saving alone and with all of them.
 
-    memento bench search --json
     python -m memento.tests.benchmarks.search [--rounds 2] [--latency 2.0] [--episode 0.5] [--workers 2] [--json]
 
 One search on the kinematic domain is recorded with the offline model, real workers and no savings. It is

@@ -9,7 +9,6 @@ from memento.core.methods import METHODS, SearchPart, episode_shares
 from memento.core.provenance import GIVEN
 from memento.domains.kitchen.options import HELD_OUT, TRAINING
 from memento.domains.kitchen.recorded import FOLDERS
-from memento.evidence import published
 from memento.evidence.experiment import (
     AS_SEARCHED,
     Arm,
@@ -33,6 +32,7 @@ from memento.evidence.plan import (
     shared_runs,
     with_flags,
 )
+from memento.evidence.published_elsewhere import YARDSTICKS
 
 MAIN = {"domains": ["hanoi-kinematic"], "methods": ["memento", "random"], "seeds": "1-2", "preset": "smoke"}
 
@@ -86,15 +86,15 @@ def test_what_is_wrong_in_a_part_is_named(text, complaint):
         parse_experiment(text, name="x", origin="x.toml")
 
 
-YARDSTICKS = ("core16", "robosuite")
+PUBLISHED = ("core16", "robosuite")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", YARDSTICKS)
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_published_tasks_are_searched_with_128_episodes_by_every_method(name):
     experiment = load_experiment(name)
     domains = {task.domain for task in experiment.tasks}
-    [yardstick] = [each for each in published.YARDSTICKS if {*each.values} == domains]
+    [yardstick] = [each for each in YARDSTICKS if {*each.values} == domains]
     assert all(len(values) == len(yardstick.columns) for values in yardstick.values.values())
     installed = [task for task in experiment.tasks if task.domain in ("gym:HalfCheetah-v5", "robosuite:Lift")]
     settings = check(replace(experiment, tasks=tuple(installed)), GIVEN)
@@ -120,7 +120,7 @@ def test_open_tasks_are_searched_until_the_budget_of_episodes_ends_the_search(na
 
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.slow) if name == "ladder" else name   # it looks at many tasks
-    for name in shipped_names() if name not in (*YARDSTICKS, *OPEN, "tested-evaluators")
+    for name in shipped_names() if name not in (*PUBLISHED, *OPEN, "tested-evaluators")
 ])
 def test_every_shipped_experiment_can_be_run_as_it_is(name):
     experiment = load_experiment(name)

@@ -1,5 +1,5 @@
-"""A finished run for all tests of exports."""
+"""A finished run and the real program, for all tests of exports."""
 
-from ...cli.conftest import finished
+from ...cli.conftest import finished, memento
 
-__all__ = ["finished"]
+__all__ = ["finished", "memento"]
