@@ -11,7 +11,7 @@ import pytest
 from memento.app.trust import COVERED, FILES, HINT, SIGNED, cover_of, has_own_hints, hint_body, is_own_run, sign_run
 from memento.core import events
 from memento.core.events import Fact, HintGiven, RunStarted
-from memento.core.values import Document, Program, PromptText
+from memento.core.values import Document, MethodBranch, Program, PromptText
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
@@ -24,6 +24,8 @@ BEGUN = RunStarted(
 OTHERS: dict[str, Any] = {
     "settings": {"domain": "other"}, "versions": {"numpy": "2"}, "sandbox": (), "initial": Program("class P: pass"),
     "evaluator": None, "prompts": (PromptText(name="macro-mutation", text=Document("Run the shell.")),), "exploits": (),
+    "programs": {"/bin/agent": "0"},
+    "branches": (MethodBranch(label="other", word="", what="", short="", slots=1, operators=()),),
 }
 
 
