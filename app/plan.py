@@ -52,7 +52,7 @@ def plan_of(
             fresh=FreshPlan(
                 seed=settings.root_seed, confirm=settings.confirm_episodes, choice=settings.choice_episodes,
                 starts=MOST_STARTS if settings.stop_when == "saturated" else 0,
-                first=settings.n_roll,
+                first=settings.n_roll, tolerance=settings.choice_tolerance,
             ),
         ),
         options=SearchOptions(

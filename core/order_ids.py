@@ -46,6 +46,7 @@ FIX = "fix"                                     # a revision of an attacked eval
 KEPT = "kept"                                   # the evaluator in use, on the recordings of a move
 ELITE = "elite"                                 # measured on held-out episodes, next to p_0
 CANDIDATE = "candidate"                         # compared with the elite on fresh episodes
+RUNNER_UP = "runner-up"                         # compared with it where the candidate lost
 CONDITIONS: Final = ("light", "heavy")          # changed conditions of held-out episodes, the mildest first
 SCORE: Final = "score"
 EXAMINE: Final = "examine"
@@ -182,7 +183,7 @@ def final(who: Literal["initial", "elite"], conditions: str = "") -> OrderId:
 
 
 def confirmation(generation: int, who: str, *, island: int = 0) -> OrderId:
-    """The fresh episodes of the best of a generation (CANDIDATE), or of the elite before it (ELITE)."""
+    """The fresh episodes of the best of a generation (CANDIDATE), the next one (RUNNER_UP), or the elite (ELITE)."""
     return OrderId(stage=CONFIRM, generation=generation, branch=who, island=island)
 
 
@@ -319,7 +320,7 @@ def _owner(text: str) -> OrderId:
             return final(who)
         case ["final", conditions, ("initial" | "elite") as who] if conditions in CONDITIONS:
             return final(who, conditions)
-        case ["confirm", word, ("candidate" | "elite") as who] if (number := _numbered("g", word)) is not None:
+        case ["confirm", word, ("candidate" | "runner-up" | "elite") as who] if (number := _numbered("g", word)) is not None:
             return confirmation(number, who)
         case ["choice", place] if _is_number(place):
             return choice(int(place))

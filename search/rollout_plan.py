@@ -11,6 +11,7 @@ class FreshPlan:
 
     0 is none of them, as in the paper. Their seeds derive from `seed`. `first` is the number of their first episode in
     its environment: after those of the search, since the number, too, decides what an episode is, such as its kitchen.
+    A choice does not resolve differences of f_e below `tolerance`; with 0 it takes all its episodes.
     """
 
     seed: int = 0
@@ -18,6 +19,7 @@ class FreshPlan:
     choice: int = 0
     starts: int = 0
     first: int = 0
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,6 +136,7 @@ class Settings(BaseModel):
     n_roll: Positive = groups.ROLLOUTS.field(..., "N_roll, episodes per candidate")
     confirm_episodes: Count = groups.FRESH.field(0, "fresh episodes, at most, on which a new elite meets the old one")
     choice_episodes: Count = groups.FRESH.field(0, "fresh episodes, at the end of the search, of its best programs")
+    choice_tolerance: Share = groups.FRESH.field(0.005, "the difference of F that this choice leaves open; 0: none")
     stop_when: StopWhen = groups.SATURATION.field("never", "end a search with nothing left to gain")
     gate: Literal["on", "off"] = groups.GATE.field("off", "candidates are tried on the domain's cheap twin first")
     gate_episodes: GateEpisodes = groups.GATE.field(6, "episodes on the cheap twin, the same for all candidates")

@@ -18,6 +18,8 @@ from ...core.ports import RollTask
 from ...core.values import Episode
 
 MOST_BYTES: Final = 256 * 2**20     # of recordings in memory: with more of them nothing is begun
+TRIED: Final = 16       # episodes that are rolled out ahead in any case; later ones only where enough were used
+PAYS: Final = 0.25      # the least share of the worker time that ordered episodes must have saved by then
 NOTHING: Final = RolledAhead(episodes=0, used=0, aborted=0, worker_s=0.0, used_s=0.0)
 
 Key = tuple[str, str, int, int]
@@ -51,6 +53,7 @@ class AheadRolls:
         self._failed: set[Key] = set()          # not tried again
         self._done: dict[Key, tuple[AheadEpisode, float]] = {}  # each with the seconds that it took
         self._sum = NOTHING
+        self._tried, self._used_s, self._lost_s = 0, 0.0, 0.0     # over the whole run
         self._closed = False
 
     def expect(self, likely: Iterable[RollTask], ordered: Iterable[RollTask]) -> None:
@@ -63,13 +66,13 @@ class AheadRolls:
         wanted = self._ordered | self._likely.keys()
         self._failed &= wanted
         for key in [key for key in self._done if key not in wanted]:
-            del self._done[key]
+            self._lost_s += self._done.pop(key)[1]
         for key in self._running.keys() - wanted:
             self._abort(key)
 
     def go_on(self) -> None:
         """Begin what is expected on the workers that are idle."""
-        if self._closed or sum(len(each.recording) for each, _ in self._done.values()) > MOST_BYTES:
+        if self._closed or not self._pays() or sum(len(each.recording) for each, _ in self._done.values()) > MOST_BYTES:
             return
         known = self._done.keys() | self._running.keys() | self._failed | self._ordered
         for key, task in self._likely.items():
@@ -79,6 +82,10 @@ class AheadRolls:
                     return
                 self._running[key] = rolling
                 rolling.add_done_callback(partial(self._note_end, key, perf_counter()))
+
+    def _pays(self) -> bool:
+        """Whether enough of what was rolled out ahead was ordered. What may still be ordered does not count."""
+        return self._tried < TRIED or self._used_s >= PAYS * (self._used_s + self._lost_s)
 
     def give_way(self) -> None:
         """Abort the least likely episode that is under way and not ordered, since a task waits for a worker."""
@@ -98,6 +105,7 @@ class AheadRolls:
         if found is None:
             return None
         episode, spent_s = found
+        self._used_s += spent_s
         self._sum = replace(self._sum, used=self._sum.used + 1, used_s=self._sum.used_s + spent_s)
         return episode
 
@@ -124,9 +132,11 @@ class AheadRolls:
     def _note_end(self, key: Key, begun: float, rolling: "asyncio.Task[AheadEpisode | None]") -> None:
         del self._running[key]
         spent_s = perf_counter() - begun
+        self._tried += 1
         self._sum = replace(self._sum, worker_s=self._sum.worker_s + spent_s)
         if key in self._aborting:
             self._aborting.discard(key)
+            self._lost_s += spent_s
             if not rolling.cancelled():
                 rolling.exception()     # it ended at the same moment: nobody asks how
         elif (found := rolling.result()) is not None:
@@ -134,5 +144,6 @@ class AheadRolls:
             self._sum = replace(self._sum, episodes=self._sum.episodes + 1)
         else:
             self._failed.add(key)
+            self._lost_s += spent_s
             self._sum = replace(self._sum, aborted=self._sum.aborted + 1)
         self.go_on()

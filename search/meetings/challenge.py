@@ -12,18 +12,23 @@ from ...core.values import CandidateState
 from ..trials import chain
 from .choice import crown, with_contenders
 from .meeting import Adopts, Meeting, S, begin_round
-from .paired import looks_of, verdict
+from .paired import FEWEST, looks_of, verdict
 from .stream import Records, fitnesses, roll_on, stream_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge(Meeting):
-    """The best of a generation meets the elite: their open trials, and the number of the look under way."""
+    """The best of a generation meets the elite: their open trials, and the number of the look under way.
+
+    `next` meets the elite where the candidate loses, on what the candidate left of its pairs.
+    """
 
     candidate: CandidateState
     elite: CandidateState
     looks: tuple[int, ...]
     look: int = 0
+    next: CandidateState | None = None
+    who: str = order_ids.CANDIDATE
 
     @property
     def length(self) -> int:
@@ -32,7 +37,7 @@ class Challenge(Meeting):
 
     def names(self, generation: int) -> dict[str, CandidateState]:
         """The two programs by the ids of new records; the same program is rolled out once."""
-        met = {order_ids.CANDIDATE: self.candidate}
+        met = {self.who: self.candidate}
         if self.elite.program != self.candidate.program:
             met[order_ids.ELITE] = self.elite
         island = self.trials.plan.island
@@ -43,9 +48,23 @@ class Challenge(Meeting):
         decided = verdict_of(self, state.records, state.generation)
         if decided is None:
             return _look(keeper, state, replace(self, look=self.look + 1))
-        state = replace(state, meeting=None)
+        here = Decision(state=replace(state, meeting=None), facts=(decided,))
         elite = self.candidate if decided.confirmed else self.elite
-        return chain(Decision(state=state, facts=(decided,)), crown(keeper, state, elite))
+        if elite is self.elite and (runner_up := self._runner_up()) is not None:
+            return chain(here, _look(keeper, here.state, runner_up))
+        return chain(here, crown(keeper, here.state, elite))
+
+    def _runner_up(self) -> "Challenge | None":
+        """The challenge of the next program; None without one, or where too few pairs for a test are left.
+
+        Both challenges take at most the episodes of one: after `length` pairs, single ones up to that length, then
+        pairs.
+        """
+        most, met = self.looks[-1], self.length
+        left = min(2 * (most - met), max(met, most - (met + 1) // 2))
+        if self.next is None or left < FEWEST:
+            return None
+        return replace(self, candidate=self.next, next=None, who=order_ids.RUNNER_UP, looks=looks_of(left), look=0)
 
 
 def elect(keeper: Adopts[S], state: S, elite: CandidateState, others: Iterable[CandidateState] = ()) -> Decision[S]:
@@ -55,14 +74,28 @@ def elect(keeper: Adopts[S], state: S, elite: CandidateState, others: Iterable[C
     """
     plan = state.trials.plan.fresh
     if plan.choice:
+        others = tuple(others)
         state = with_contenders(state, (elite, *others))
     if not plan.confirm or elite.id == state.elite.id:
         return crown(keeper, state, elite)
     if elite.program == state.elite.program:
         return crown(keeper, state, state.elite)  # the same program: there is nothing to compare
     return _look(keeper, state, Challenge(
-        candidate=elite, elite=state.elite, trials=state.trials, looks=looks_of(plan.confirm)
+        candidate=elite, elite=state.elite, trials=state.trials, looks=looks_of(plan.confirm),
+        next=_next_of(elite, state.elite, others),
     ))
+
+
+def _next_of(
+    best: CandidateState, elite: CandidateState, others: Iterable[CandidateState]
+) -> CandidateState | None:
+    """The fittest other program of a generation that is fitter than the elite on the search's episodes."""
+    texts = best.program.text, elite.program.text
+    fitter = [
+        one for one in others
+        if one.fault is None and one.bound is None and one.program.text not in texts and one.fitness > elite.fitness
+    ]
+    return max(fitter, key=lambda one: one.fitness, default=None)
 
 
 def _look(keeper: Adopts[S], state: S, challenge: Challenge) -> Decision[S]:

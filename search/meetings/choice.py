@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean, stdev
 from typing import Any
 
 from ...core import order_ids
@@ -16,6 +17,7 @@ from .stream import Records, fitnesses, record_of, roll_on, stream_of, with_reco
 CONTENDERS = 5  # programs that a choice compares at most, the elite among them,
 FEWEST = 4  # on this many common episodes at least,
 MOST = 64  # and at most
+SETTLED = 8  # common episodes before a choice may end early
 KEPT = 12  # programs besides the elite that a search remembers for it: more, since records change their order
 
 
@@ -37,15 +39,36 @@ class Choice(Meeting):
         return {str(order_ids.choice(self.met.index(one))): one for one in self.programs}
 
     def end_round(self, keeper: Adopts[Any], state: Any) -> Decision[Any]:
-        """The better half goes on; the last one is the elite."""
+        """The better half goes on; the last one is the elite, or the first where nothing else is worth an episode."""
         programs = better_half(self, state.records)
-        if len(programs) > 1:
+        if len(programs) > 1 and not self._is_settled(programs, state):
             length = next_length(programs, state.records, self.length, self.left)
             return _roll(keeper, state, replace(self, programs=programs, length=length))
         state = replace(state, meeting=None)
         fact = result_of(self, state.records, state.generation, programs[0])
         then = keeper.adopt(state, with_record(programs[0], state.records))
         return chain(Decision(state=state, facts=(fact,)), then)
+
+    def _is_settled(self, programs: tuple[CandidateState, ...], state: SearchState) -> bool:
+        """Whether more episodes are not worth their time.
+
+        So it is where none of the programs failed in any fresh episode, or where the best one surely loses less than
+        the tolerance to any other: below the upper end of the 95 % interval of each mean paired difference.
+        """
+        tolerance, records = state.trials.plan.fresh.tolerance, state.records
+        if not tolerance or self.length < SETTLED:
+            return False
+        seen = [record_of(records[one.program.text]) for one in programs]
+        if all(each.success_rate == 1 and not each.failures for each in seen):
+            return True
+        best, *others = (fitnesses(records, one, self.length) for one in programs)
+        return all(_greatest_gain(best, other) < tolerance for other in others)
+
+
+def _greatest_gain(best: Sequence[float], other: Sequence[float]) -> float:
+    """The upper end of the 95 % interval of the mean by which `other` is better, over common episodes."""
+    gains = [b - a for a, b in zip(best, other, strict=True)]
+    return fmean(gains) + 1.96 * stdev(gains) / math.sqrt(len(gains))
 
 
 def with_contenders(state: S, found: Iterable[CandidateState]) -> S:

@@ -27,6 +27,8 @@ def sign_flip(differences: Sequence[float]) -> float:
 LOOKS = (6, 9, 12, 16, 24, 32, 48, 64)
 """The numbers of pairs after which a challenge may be decided. Fewer show no difference at LEVEL."""
 
+FEWEST = 5  # pairs of which a test can reject at LEVEL
+
 LEVEL = 0.2
 """The chance that a program that is no better becomes the elite, over all looks of one challenge.
 
@@ -47,7 +49,7 @@ def verdict(differences: Sequence[float], looks: tuple[int, ...]) -> tuple[bool 
     is not ahead at a look, and where nothing was decided at the last one. Fewer than five pairs can reach no level, so
     the sign of their sum decides.
     """
-    if looks[-1] < 5:
+    if looks[-1] < FEWEST:
         return math.fsum(differences) > 0, None
     chance = sign_flip(differences)
     if chance <= LEVEL / len(looks):

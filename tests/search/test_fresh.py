@@ -156,10 +156,31 @@ def test_with_fresh_episodes_a_noisy_search_returns_better_programs() -> None:
 
 def test_a_budget_keeps_its_episodes_for_the_choice() -> None:
     log = log_of(plan(replace(FULL, choice=25), budget=128), Skilled(3))
-    chosen = [fact for fact in found(log, EpisodeEnded) if parse(fact.order or "").stage == "choice"]
-    assert found(log, EliteChosen)
-    assert chosen
+    (choice,) = found(log, EliteChosen)
+    decided = max(place for place, fact in enumerate(log) if isinstance(fact, EliteConfirmed))
+    assert len(found(log[decided : log.index(choice)], EpisodeEnded)) >= 25
     assert 128 - 5 <= len(found(log, EpisodeEnded)) <= 128, "what is left goes to the choice"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(5, 16))
+def test_a_runner_up_meets_the_elite_where_the_best_lost_within_the_episodes_of_one_challenge(
+    world: int, confirm: int
+) -> None:
+    log = log_of(plan(FreshPlan(seed=7, confirm=confirm)), Skilled(world))
+    fitness = {fact.candidate.id: fact.candidate.fitness for fact in found(log, CandidateScored)}
+    ends = [place for place, fact in enumerate(log) if isinstance(fact, EliteChanged)]
+    for begin, end in itertools.pairwise(ends):
+        met = found(log[begin:end], EliteConfirmed)
+        rolled = [one for one in found(log[begin:end], EpisodeEnded) if parse(one.order or "").stage in FRESH]
+        assert len(rolled) <= 2 * confirm
+        assert len(met) <= 2
+        assert not any(each.confirmed for each in met[:-1])
+        if len(met) == 2:
+            first, second = met
+            assert fitness[first.candidate] >= fitness[second.candidate]
+            assert first.candidate != second.candidate
+            assert first.elite == second.elite
 
 
 def test_a_search_ends_where_a_perfect_elite_is_perfect_on_fresh_starts() -> None:
@@ -238,13 +259,15 @@ def test_a_round_of_the_choice_costs_at_most_its_share(programs: int, left: int,
 def test_a_search_by_a_language_model_returns_a_program_that_solves_the_task() -> None:
     """Forty draws of the walker's search: without fresh episodes most return a program that falls over."""
     pool = read("bipedal-walker")
-    plans = {"lucky": FreshPlan(seed=7), "tested": FreshPlan(seed=7, confirm=12, choice=25)}
-    solved = {
-        name: sum(pool.mean(searched(pool, draw, fresh, budget=128).candidate) >= 320 for draw in range(40))
-        for name, fresh in plans.items()
-    }
+    tested = FreshPlan(seed=7, confirm=12, choice=25)
+    plans = {"lucky": FreshPlan(seed=7), "tested": tested, "short": replace(tested, tolerance=0.005)}
+    drawn = {name: [searched(pool, draw, fresh, budget=128) for draw in range(40)] for name, fresh in plans.items()}
+    solved = {name: sum(pool.mean(each.candidate) >= 320 for each in runs) for name, runs in drawn.items()}
+    spent = {name: sum(each.episodes for each in runs) for name, runs in drawn.items()}
     assert solved["lucky"] < 20
     assert solved["tested"] >= 38
+    assert solved["short"] >= 38
+    assert spent["short"] < 0.95 * spent["tested"], "the choice leaves open what nobody cares for"
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ class Drawn:
     """Answers the orders of a search from a pool; `draw` decides which unseen episode a seed stands for."""
 
     def __init__(self, pool: Pool, draw: int) -> None:
-        self.pool, self.draw = pool, draw
+        self.pool, self.draw, self.rolled = pool, draw, 0
 
     def place(self, seed: int) -> int:
         return random.Random(f"{self.draw}/{seed}").randrange(self.pool.episodes)
@@ -83,6 +83,7 @@ class Drawn:
                 fault = Fault(kind=FaultKind.NOT_PYTHON, message="not measured")
                 return ProposalFailed(order=order.id, fault=fault, call=CALL)
             case Roll():
+                self.rolled += 1
                 place = self.place(order.seed)
                 episode = Episode(
                     index=order.index, seed=order.seed, steps=9, ended_by="horizon", success=False,
@@ -99,11 +100,12 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Returned:
-    """The candidate that a drawn search returns, its F in the search, and the F that the run states of it."""
+    """What a drawn search returns: a candidate, its F in the search, the F that the run states, and its episodes."""
 
     candidate: str
     fitness: float
     stated: float
+    episodes: int
 
 
 def searched(pool: Pool, draw: int, fresh: FreshPlan, *, budget: int, n_roll: int = 3) -> Returned:
@@ -137,4 +139,4 @@ def searched(pool: Pool, draw: int, fresh: FreshPlan, *, budget: int, n_roll: in
     (ended,) = (fact for fact in log if isinstance(fact, SearchEnded))
     view = view_of_facts([RunStarted(settings={"n_roll": n_roll}, versions={}, sandbox=()), *log])
     assert view.quality is not None
-    return Returned(ended.program.text, ended.fitness, view.quality.fitness)
+    return Returned(ended.program.text, ended.fitness, view.quality.fitness, world.rolled)

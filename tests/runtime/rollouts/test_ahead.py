@@ -11,6 +11,7 @@ import pytest
 from memento.core.ports import Practice, RollTask
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode
+from memento.runtime.rollouts.ahead import TRIED, AheadEpisode, AheadRolls
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool, WorkerActivity
 
@@ -234,3 +235,31 @@ async def test_leaving_the_pool_at_any_moment_leaves_no_process_and_no_file(make
         await asyncio.wait([waiting])
         assert files(tmp_path / folder) == before
         assert pool.account() is not None or moment == 0
+
+
+async def test_it_stops_where_what_it_rolls_out_is_not_ordered() -> None:
+    """Idle workers then stay idle: they cost energy, and cores that a policy's episodes share."""
+    begun: list[int] = []
+    episode = AheadEpisode(episode=Episode(index=0, seed=0, steps=1, ended_by="horizon", success=False), recording=b"")
+
+    async def done() -> AheadEpisode:
+        await asyncio.sleep(0.001)
+        return episode
+
+    def at_once(wanted: RollTask) -> "asyncio.Task[AheadEpisode | None]":
+        begun.append(wanted.index)
+        return asyncio.create_task(done())
+
+    async def rolled(ahead: AheadRolls, numbers: range, used: int) -> None:
+        for number in numbers:
+            ahead.expect([task(hostile.GOOD, number)], ())
+            ahead.go_on()
+            if number < used:
+                await ahead.take(task(hostile.GOOD, number))
+            await asyncio.sleep(0.01)
+
+    await rolled(AheadRolls(at_once), range(3 * TRIED), used=0)
+    assert TRIED <= len(begun) <= TRIED + 1
+    begun.clear()
+    await rolled(AheadRolls(at_once), range(3 * TRIED), used=3 * TRIED)
+    assert len(begun) == 3 * TRIED
