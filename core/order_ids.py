@@ -47,6 +47,7 @@ KEPT = "kept"                                   # the evaluator in use, on the r
 ELITE = "elite"                                 # measured on held-out episodes, next to p_0
 CANDIDATE = "candidate"                         # compared with the elite on fresh episodes
 RUNNER_UP = "runner-up"                         # compared with it where the candidate lost
+MEETS: Final = (CANDIDATE, RUNNER_UP, ELITE)
 CONDITIONS: Final = ("light", "heavy")          # changed conditions of held-out episodes, the mildest first
 SCORE: Final = "score"
 EXAMINE: Final = "examine"
@@ -320,7 +321,7 @@ def _owner(text: str) -> OrderId:
             return final(who)
         case ["final", conditions, ("initial" | "elite") as who] if conditions in CONDITIONS:
             return final(who, conditions)
-        case ["confirm", word, ("candidate" | "runner-up" | "elite") as who] if (number := _numbered("g", word)) is not None:
+        case ["confirm", word, who] if who in MEETS and (number := _numbered("g", word)) is not None:
             return confirmation(number, who)
         case ["choice", place] if _is_number(place):
             return choice(int(place))
