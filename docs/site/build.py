@@ -20,6 +20,7 @@ FROM_ROOT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
 # What the documents name where the site has a page that the code writes.
 MADE = {"`memento COMMAND --help`": "commands.md", "`memento settings`": "settings.md"}
+SENTENCES = "sentences.md"      # the third such page
 DOCUMENTED = (".", "app/api", "app", "core")     # the packages whose docstrings the reference shows
 BUILD_S = 120
 
@@ -104,7 +105,7 @@ def stage(folder: Path) -> None:
         else:
             shutil.copyfile(path, target)
     write_made_pages(folder / "docs")
-    pages |= {name: (folder / "docs" / name).read_text(encoding="utf-8") for name in MADE.values()}
+    pages |= {name: (folder / "docs" / name).read_text(encoding="utf-8") for name in (*MADE.values(), SENTENCES)}
     (folder / "docs" / "llms.txt").write_text(index_for_programs(pages), encoding="utf-8")
     shutil.copyfile(CONFIG, folder / "zensical.toml")
     for package in DOCUMENTED:      # their docstrings are read without an import

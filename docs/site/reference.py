@@ -1,9 +1,11 @@
-"""The pages "Commands" and "Settings" of the site, from the commands' own help and the declarations of the settings.
+"""The pages "Commands", "Settings" and "What a run says" of the site, from help, declarations and code.
 
-`reference.py FOLDER` writes both there. It needs the Python that MEMENTO is installed for; `build.py` calls it with
+`reference.py FOLDER` writes them there. It needs the Python that MEMENTO is installed for; `build.py` calls it with
 that of the checkout.
 """
 
+import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,11 +60,44 @@ def _entry(lines: list[str]) -> Iterator[str]:
     yield fill("; ".join(words) + ".", WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-PAGES = {"commands.md": commands, "settings.md": settings}
+SPEAKING = (    # the modules with the sentences of a run, in the order in which a reader meets them
+    "tui/lines.py", "tui/words.py", "tui/fact_words.py", "memory/quality.py", "memory/card.py",
+    "memory/evaluator_pools.py", "cli/result_text.py",
+)
+FEWEST_WORDS = 3
+
+
+def sentences() -> str:
+    """Every sentence of a run's lines and of its end, with `…` for what is filled in, by what prints it."""
+    root = Path(__file__).resolve().parents[2]
+    parts = ["# What a run says\n\nEvery sentence that a run prints, by what prints it; … is filled in."]
+    for name in SPEAKING:
+        tree = ast.parse((root / name).read_text(encoding="utf-8"))
+        rows = [row for node in tree.body if isinstance(node, ast.FunctionDef) for row in _sentences_of(node)]
+        parts.append(f"## {(ast.get_docstring(tree) or name).splitlines()[0].rstrip('.')}")
+        parts.append("\n".join(f"- {each}" for each in dict.fromkeys(rows)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _sentences_of(function: ast.FunctionDef) -> Iterator[str]:
+    parts = {part for node in ast.walk(function) if isinstance(node, ast.JoinedStr) for part in node.values}
+    skipped = parts | ({function.body[0].value} if ast.get_docstring(function) is not None else set())
+    for node in ast.walk(function):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
+            text = node.value
+        else:
+            continue
+        if len(re.findall(r"[A-Za-z]{2,}", text)) >= FEWEST_WORDS:
+            yield f"`{' '.join(text.replace('`', '').split())}`"
+
+
+PAGES = {"commands.md": commands, "settings.md": settings, "sentences.md": sentences}
 
 
 def main() -> None:
-    """Write both pages to the folder that is given."""
+    """Write the pages to the folder that is given."""
     for name, page in PAGES.items():
         (Path(sys.argv[1]) / name).write_text(page(), encoding="utf-8")
 
