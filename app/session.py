@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
@@ -35,7 +35,7 @@ from ..models.budget import Ledger
 from ..models.tape import Key, same_prompt
 from ..runtime.bus import EventBus
 from ..runtime.rollouts.pool import Observer, ProcessPool, WorkerActivity
-from ..runtime.supervisor import Agent, Lane, Supervisor
+from ..runtime.supervisor import Supervisor
 from ..search.conversing import Conversing
 from ..search.criticising import Criticising
 from ..search.gate import GATE_SPLIT, Gated
@@ -58,18 +58,6 @@ from .wiring import Models, aids_of, exclude_loaded_from_gc, final_splits, load_
 
 MOST_WHY = 1000     # characters of the sentence on why a run failed
 
-# Reports events that are not in the log to a display: started orders, and the activity of the workers.
-
-
-def with_announcements(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
-    """The same lanes, which report every order that they start to an attentive display."""
-    if not isinstance(display, Attentive):
-        return tuple(lanes)
-    return tuple(
-        replace(lane, agents={kind: _Announcing(agent, display) for kind, agent in lane.agents.items()})
-        for lane in lanes
-    )
-
 
 def observer_for(observer: Observer, display: Display) -> Observer:
     """An observer of the pool that forwards its reports to an attentive display."""
@@ -82,16 +70,6 @@ def observer_for(observer: Observer, display: Display) -> Observer:
         attentive.observe(activity)
 
     return both
-
-
-class _Announcing:
-    def __init__(self, agent: Agent, display: Attentive) -> None:
-        self._agent = agent
-        self._display = display
-
-    async def carry_out(self, order: Any) -> Fact:
-        self._display.on_begin(order.id)
-        return await self._agent.carry_out(order)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +156,7 @@ class Session:
         )
         if isinstance(display, Attentive):
             work.models.services.retried = display.on_retry
+            bus.observe(display.on_begin)
         aids = (self._hints.on_fact, self._notes.on_fact, self._limits.on_fact)
         for listener in (active.on_fact, display.show, self._retention.on_fact, *aids, feed.on_fact):
             bus.subscribe(listener)
@@ -257,7 +236,7 @@ class Session:
         )
         known = unusable_answers(self._store, self._use.spending.asked_again())
         models = work.models.within(ledger).continued(known)
-        lanes = make_lanes(
+        feed.lanes = lanes = make_lanes(
             work.settings, work.domain, models, pool,
             workers=work.workers if isinstance(pool, ProcessPool) else lambda: pool.slots, replaced=started.prompts,
             aids=aids_of(
@@ -271,7 +250,7 @@ class Session:
         return Supervisor(
             keeper=keeper_of(plan, work.settings, work.domain),
             bus=bus,
-            lanes=with_announcements(feed.with_counts(lanes), display),
+            lanes=lanes,
             requests=requests,
             tick=display.tick,
             foresight=self._foresight(pool),

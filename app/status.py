@@ -1,11 +1,9 @@
 """The status of a headless run over HTTP: its progress, spending and workers, and a stream of its facts."""
 
 import json
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from ..core.events import Fact
 from ..core.ports import NodeLoad
@@ -15,10 +13,10 @@ from ..memory.run_status import RunStatus
 from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
 from ..models.budget import Ledger
+from ..runtime.lanes import Lane
 from ..runtime.rollouts.pool import WorkerActivity
 from ..runtime.servers import require_free
 from ..runtime.status_server import FactLine, StatusServer, StatusSource, open_status
-from ..runtime.supervisor import Agent, Lane
 from ..settings import Settings
 
 
@@ -65,7 +63,7 @@ class StatusFeed:
         self._seq = store.last_seq
         self._server: StatusServer | None = None
         self._workers: dict[int, WorkerActivity] = {}
-        self._lanes: dict[str, tuple[Counter[str], Lane]] = {}
+        self.lanes: Sequence[Lane] = ()         # those of the supervisor
         self.load: Callable[[], Sequence[NodeLoad]] = tuple     # of the nodes of a cluster
 
     def on_fact(self, fact: Fact) -> None:
@@ -80,15 +78,6 @@ class StatusFeed:
         """Note the new activity of a worker."""
         self._workers[activity.worker] = activity
 
-    def with_counts(self, lanes: Sequence[Lane]) -> tuple[Lane, ...]:
-        """The same lanes, which count their open orders."""
-        return tuple(self._with_count(lane) for lane in lanes)
-
-    def _with_count(self, lane: Lane) -> Lane:
-        busy: Counter[str] = Counter()
-        self._lanes[lane.name] = (busy, lane)
-        return replace(lane, agents={kind: _Counting(agent, busy) for kind, agent in lane.agents.items()})
-
     def status(self) -> dict[str, JSON]:
         """The object of /status."""
         balance, spending = self._ledger.balance, self._run.spending
@@ -100,7 +89,7 @@ class StatusFeed:
             "run": str(self._store.folder), **progress_of(self._run, self._settings), "spend": spent,
             "workers": [asdict(activity) for _, activity in sorted(self._workers.items())],
             "nodes": self._nodes(),
-            "lanes": {name: {"busy": busy.total(), "limit": lane.most} for name, (busy, lane) in self._lanes.items()},
+            "lanes": {lane.name: {"busy": lane.busy, "limit": lane.most} for lane in self.lanes},
             "wall_s": round(self._ledger.elapsed_s, 3), "facts": self._seq,
         }
 
@@ -144,9 +133,9 @@ class StatusFeed:
                 value = pick(spent)
                 if value is not None:
                     values[f'{name}{{role="{role}"}}'] = value
-        for name, (busy, lane) in self._lanes.items():
-            values[f'memento_lane_busy{{lane="{name}"}}'] = busy.total()
-            values[f'memento_lane_limit{{lane="{name}"}}'] = lane.most
+        for lane in self.lanes:
+            values[f'memento_lane_busy{{lane="{lane.name}"}}'] = lane.busy
+            values[f'memento_lane_limit{{lane="{lane.name}"}}'] = lane.most
         return dict(sorted(values.items()))
 
     def after(self, seq: int) -> Iterator[FactLine]:
@@ -171,22 +160,6 @@ _ROLE_METRICS: Mapping[str, Callable[[RoleSpending], float | None]] = {
     "memento_model_tokens_total": lambda spent: spent.tokens,
     "memento_model_cost_usd_total": lambda spent: spent.cost_usd,
 }
-
-
-class _Counting:
-    """An agent that counts its open orders."""
-
-    def __init__(self, agent: Agent, busy: Counter[str]) -> None:
-        self._agent = agent
-        self._busy = busy
-
-    async def carry_out(self, order: Any) -> Fact:
-        kind = type(order).__name__
-        self._busy[kind] += 1
-        try:
-            return await self._agent.carry_out(order)
-        finally:
-            self._busy[kind] -= 1
 
 
 def _spent(spent: RoleSpending) -> dict[str, JSON]:

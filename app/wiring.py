@@ -70,8 +70,8 @@ from ..models.requests import Sampling
 from ..models.services import Services
 from ..models.spec import parse_specs
 from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
+from ..runtime.lanes import Agent, Lane
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
-from ..runtime.supervisor import Agent, Lane
 from ..search.final import split_of
 from ..settings import ALL, Asking, Settings
 from ..settings.effects import contacts

@@ -4,12 +4,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import Any, Protocol
 
 import structlog
 
-from ..core.errors import BudgetSpent, MementoError, SearchError, ServiceLost, StoreError
+from ..core.errors import BudgetSpent, SearchError, ServiceLost, StoreError
 from ..core.events import (
     CandidateScored,
     EliteChanged,
@@ -22,41 +22,14 @@ from ..core.events import (
     Withdraw,
 )
 from ..core.keeper import Decision, Keeper
-from ..core.programs.program_text import MAX_FAULT
-from ..core.text import one_line
 from .bus import EventBus
+from .lanes import Lane
 
 _log = structlog.get_logger("memento.supervisor")
 
 REQUESTS_EVERY_S = 0.3
 STOPS: Mapping[str, type[Fact]] = {"stop-after-candidate": CandidateScored, "stop-after-generation": EliteChanged}
 """What is waited for before the run is left."""
-
-
-class Agent(Protocol):
-    """Turns one order of its kind into one fact."""
-
-    async def carry_out(self, order: Any) -> Fact:
-        """Do what the order says. Raises MementoError where MEMENTO itself fails."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
-    """Orders of one kind share a concurrency limit; lanes never wait for one another.
-
-    The limit may change during a run; then it is a function.
-    Waiting orders go by `urgency` (lowest first), then by age. It decides how fast a run is, never its result.
-    """
-
-    name: str
-    limit: int | Callable[[], int]
-    agents: Mapping[type[Order], Agent]
-    urgency: Callable[[Order], int] = lambda order: 0
-
-    @property
-    def most(self) -> int:
-        """The limit now."""
-        return self.limit if isinstance(self.limit, int) else self.limit()
 
 
 class Foresight(Protocol):
@@ -95,12 +68,11 @@ class Supervisor:
         self._requests = requests
         self._tick = tick
         self._foresight = foresight
-        self._lanes = tuple(lanes)
-        self._waiting: dict[str, list[tuple[int, int, Order]]] = {lane.name: [] for lane in self._lanes}
-        self._queued = 0
-        self._open: dict[str, Order] = {}       # all orders without an answer
-        self._running: dict[str, dict[str, asyncio.Task[None]]] = {lane.name: {} for lane in self._lanes}
         self._inbox: asyncio.Queue[Fact | BaseException | _Asked] = asyncio.Queue()
+        self._lanes = tuple(lanes)
+        for lane in self._lanes:
+            lane.join(bus, self._inbox.put_nowait)
+        bus.address([Withdraw], self._withdraw)
         self._paused = False
         self._uncommitted: list[Fact] = []
         self._stop: str | None = None
@@ -124,9 +96,8 @@ class Supervisor:
                 outcome = error
             finally:
                 listener.cancel()
-                for running in self._running.values():
-                    for task in running.values():
-                        task.cancel()
+                for lane in self._lanes:
+                    lane.cancel()
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -139,16 +110,19 @@ class Supervisor:
         self._state = decision.state
         if decision.facts:
             self._bus.publish(decision.facts)
-        self._queue(decision.orders)
+        self._bus.send(decision.orders)
 
     async def _loop(self, group: asyncio.TaskGroup) -> str:
         while not self._keeper.finished(self._state):
             if self._stop is not None:
                 self._bus.publish([*self._account(), RunStopped(reason=self._stop, why=self._why)])
                 return self._stop
-            self._dispatch(group)
+            if not self._paused:
+                for lane in self._lanes:
+                    lane.begin(group)
             if self._foresight is not None:
-                self._foresight.look(None if self._paused else self._state, self._open.values())
+                ordered = chain.from_iterable(lane.open.values() for lane in self._lanes)
+                self._foresight.look(None if self._paused else self._state, ordered)
             await self._take_arrived()
         return "done"
 
@@ -188,66 +162,18 @@ class Supervisor:
             self._uncommitted.append(fact)  # what led here is kept, so that the run shows why it ended
             raise
         self._state = decision.state
-        self._queue(decision.orders)
+        self._bus.send(decision.orders)
         ends = any(isinstance(each, EliteChanged | StageEntered) for each in decision.facts)
         self._uncommitted += (fact, *(self._account() if ends else ()), *decision.facts)
         if self._stop_after is not None and any(isinstance(each, self._stop_after) for each in decision.facts):
             self._stop = "stopped"
 
-    def _queue(self, orders: Iterable[Order]) -> None:
-        for order in orders:
-            if isinstance(order, Withdraw):
-                self._withdraw(order.target)
-            else:
-                lane = self._lane(order)
-                self._queued += 1
-                self._open[order.id] = order
-                heappush(self._waiting[lane.name], (lane.urgency(order), self._queued, order))
-
-    def _lane(self, order: Order) -> Lane:
+    def _withdraw(self, order: Withdraw) -> None:
         for lane in self._lanes:
-            if type(order) in lane.agents:
-                return lane
-        raise MementoError(f"no agent takes orders of the kind {type(order).__name__}")
+            lane.withdraw(order.target)
 
     def _account(self) -> Iterable[Fact]:
         return () if self._foresight is None else self._foresight.account()
-
-    def _withdraw(self, target: str) -> None:
-        self._open.pop(target, None)
-        for waiting in self._waiting.values():
-            waiting[:] = [entry for entry in waiting if entry[2].id != target]
-            heapify(waiting)
-        for running in self._running.values():
-            if target in running:
-                running.pop(target).cancel()
-
-    # --------------------------------------------------------------------------------- carrying out
-
-    def _dispatch(self, group: asyncio.TaskGroup) -> None:
-        if self._paused:
-            return
-        for lane in self._lanes:
-            waiting, running = self._waiting[lane.name], self._running[lane.name]
-            while waiting and len(running) < lane.most:
-                order = heappop(waiting)[2]
-                running[order.id] = group.create_task(self._carry_out(lane, order), name=order.id)
-
-    async def _carry_out(self, lane: Lane, order: Order) -> None:
-        """One order to one fact. A failure of ours goes to the loop, which ends the run; no reply can cause one."""
-        try:
-            fact = await _answer(lane.agents[type(order)], order)
-        except Exception as error:  # noqa: BLE001 - the one place that hears of every fault of ours
-            self._leave(lane, order)
-            self._inbox.put_nowait(error)
-        else:
-            if self._leave(lane, order):
-                self._inbox.put_nowait(fact)
-
-    def _leave(self, lane: Lane, order: Order) -> bool:
-        """Whether the order was still wanted."""
-        self._open.pop(order.id, None)
-        return self._running[lane.name].pop(order.id, None) is not None
 
     # ------------------------------------------------------------------------------ what people ask
 
@@ -281,20 +207,6 @@ class Supervisor:
                 self._uncommitted.append(RunContinued())
             case _:
                 _log.info("request-without-effect", what=what)
-
-
-async def _answer(agent: Agent, order: Order) -> Fact:
-    """The agent's fact; where it broke on something that a model wrote, the fact that the slot is spent."""
-    try:
-        return await agent.carry_out(order)
-    except MementoError:
-        raise
-    except Exception as error:
-        fact = order.failed(one_line(f"an internal error: {type(error).__name__}: {error}", MAX_FAULT))
-        if fact is None:
-            raise
-        _log.exception("order-failed", order=order.id)
-        return fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

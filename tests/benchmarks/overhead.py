@@ -58,9 +58,10 @@ from memento.memory.store import RunStore
 from memento.models import ClientSettings, close_model, make_model
 from memento.runtime.bus import EventBus
 from memento.runtime.clock import SystemClock
+from memento.runtime.lanes import Agent, Lane
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import policy_limits_in_words
-from memento.runtime.supervisor import Agent, Lane, Supervisor
+from memento.runtime.supervisor import Supervisor
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan

@@ -24,7 +24,8 @@ from memento.core.values import Document, Program
 from memento.models import close_model
 from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
-from memento.runtime.supervisor import Agent, Lane, Supervisor
+from memento.runtime.lanes import Agent, Lane
+from memento.runtime.supervisor import Supervisor
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan

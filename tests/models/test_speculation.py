@@ -24,7 +24,8 @@ from memento.models.budget import PastSpending
 from memento.models.recorded_calls import recorded_in
 from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
-from memento.runtime.supervisor import Lane, Supervisor
+from memento.runtime.lanes import Lane
+from memento.runtime.supervisor import Supervisor
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan

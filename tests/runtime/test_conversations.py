@@ -27,7 +27,8 @@ from memento.core.events import (
 from memento.core.order_ids import FINAL, SEARCH, owner_of, parse
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
-from memento.runtime.supervisor import Lane, Supervisor
+from memento.runtime.lanes import Lane
+from memento.runtime.supervisor import Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget

@@ -58,7 +58,8 @@ from memento.core.events import (
 from memento.core.keeper import Keeper
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
-from memento.runtime.supervisor import Lane, Supervisor
+from memento.runtime.lanes import Lane
+from memento.runtime.supervisor import Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising
 from memento.search.evaluator_search import EvaluatorBudget

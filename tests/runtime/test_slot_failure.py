@@ -37,8 +37,9 @@ from memento.memory.store import RunStore
 from memento.models.tape import tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.clock import SystemClock
+from memento.runtime.lanes import Agent, Lane
 from memento.runtime.prompts import PromptFolder
-from memento.runtime.supervisor import Agent, Lane, Supervisor
+from memento.runtime.supervisor import Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget

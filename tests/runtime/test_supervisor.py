@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from memento.core.errors import BudgetSpent, MementoError, RolloutError, ServiceLost, StoreError
@@ -24,10 +26,12 @@ from memento.core.events import (
     RunStopped,
     ScoreEpisode,
     SearchEnded,
+    Withdraw,
 )
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
-from memento.runtime.supervisor import Lane, Supervisor
+from memento.runtime.lanes import Lane
+from memento.runtime.supervisor import Supervisor
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
@@ -59,15 +63,47 @@ def world() -> World:
     return World(4, failure_rate=0.2)
 
 
+async def test_the_architecture_shows_a_generation_as_it_is_logged() -> None:
+    store, sent = Log(), dict[str, str]()
+
+    class Noting(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            sent[order.id] = type(order).__name__
+            return self.world.answer(order)
+
+    plan = replace(
+        PLAN, slots=GenerationBudget(generations=1, hill_climb=1, macro=1, crossover=1),
+        search=replace(PLAN.search, seeds=(1,)),
+    )
+    lane = Lane(name="all", limit=1, agents=dict.fromkeys(KINDS, Noting(World(4))))
+    assert await Supervisor(keeper=Sequencer(plan), bus=EventBus(store), lanes=[lane]).run() == "done"
+    kinds = [type(fact).__name__ for fact in store.kept]
+    begin, end = (place for place, kind in enumerate(kinds) if kind == "EliteChanged")
+    agents = {"hill": "the HillClimber", "macro": "the Mutator", "cross": "the Crosser"}
+    lines = []
+    for fact in store.kept[begin + 1 : end + 1]:
+        order, kind, head = str(fact.order or ""), sent.get(str(fact.order)), type(fact).__name__
+        told = agents[order.split("/")[1]] if kind == "Propose" else "a worker"
+        answers = not head.startswith(("Candidate", "Branch", "Elite"))
+        said = f"answers {kind}, sent to {told}" if answers else "concluded by the EliteKeeper"
+        lines.append(f"{head:19}{order:22}{said}")
+    text = Path(__file__).parents[2].joinpath("ARCHITECTURE.md").read_text()
+    shown = text.partition("<!-- one generation -->\n```text\n")[2].partition("\n```")[0]
+    assert shown.splitlines() == lines
+
+
 def elites(facts: Iterable[Fact]) -> list[Fact]:
     return [fact for fact in facts if isinstance(fact, EliteChanged | SearchEnded)]
 
 
 async def test_a_run_ends_and_lanes_keep_their_limit() -> None:
-    store, doer = Log(), Doer(world())
-    assert await supervisor(store, doer, limit=2).run() == "done"
+    store, doer, begun = Log(), Doer(world()), list[str]()
+    bus = EventBus(store)
+    bus.observe(begun.append)
+    assert await supervisor(store, doer, limit=2, bus=bus).run() == "done"
     assert doer.most == 2
     assert len(doer.asked) == len(set(doer.asked)), "every order is carried out once"
+    assert begun == doer.asked, "observers hear of each as it begins"
     assert elites(store.kept)
 
 
@@ -219,13 +255,47 @@ async def test_a_listener_that_fails_is_dropped_and_the_run_goes_on() -> None:
     bus = EventBus(store)
     heard: list[Fact] = []
 
-    def broken(fact: Fact) -> None:
+    def broken(what: object) -> None:
         raise RuntimeError("a display bug")
 
-    bus.subscribe(broken)
-    bus.subscribe(heard.append)
+    begun: list[str] = []
+    for subscribe, listener in ((bus.subscribe, heard), (bus.observe, begun)):
+        subscribe(broken)
+        subscribe(listener.append)
     bus.publish([RunPaused(), RunContinued()])
-    assert heard == [RunPaused(), RunContinued()]
+    bus.announce(Order(id="g1/hill/0"))
+    assert (heard, begun) == ([RunPaused(), RunContinued()], ["g1/hill/0"])
+
+
+def test_an_order_goes_to_its_addressee_alone() -> None:
+    bus, proposals, rollouts = EventBus(Log()), list[Order](), list[Order]()
+    bus.address([Propose, Judge], proposals.append)
+    bus.address([Withdraw], rollouts.append)
+    bus.send([Withdraw(id="w", target="g1/hill/0")])
+    assert (len(proposals), len(rollouts)) == (0, 1)
+    with pytest.raises(MementoError, match="no agent takes orders of the kind Roll"):
+        bus.send([Roll(id="r", program=Program("P"), split="search", index=0, seed=1)])
+
+
+async def test_a_withdrawn_order_is_not_begun_or_not_answered() -> None:
+    class Never(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            self.asked.append(order.id)
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    doer, answers = Never(world()), list[object]()
+    lane, bus = Lane(name="all", limit=1, agents={Withdraw: doer}), EventBus(Log())
+    lane.join(bus, answers.append)
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        bus.send([Withdraw(id=name, target="") for name in "abc"])
+        for begun in ("a", "c"):
+            lane.begin(group)
+            await asyncio.sleep(0)
+            assert (doer.asked[-1], lane.busy) == (begun, 1)
+            lane.withdraw("b")
+            lane.withdraw(begun)
+    assert (doer.asked, answers, lane.open, lane.busy) == (["a", "c"], [], {}, 0)
 
 
 async def test_an_order_nobody_takes_is_our_fault() -> None:

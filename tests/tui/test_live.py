@@ -11,20 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from memento.app.session import observer_for, with_announcements
+from memento.app.session import observer_for
 from memento.core.events import (
     CandidateRejected,
     CandidateScored,
     EliteChanged,
     EpisodeEnded,
     Fact,
-    Order,
     ProposalMade,
 )
 from memento.core.ports import Attentive
 from memento.core.values import Episode
 from memento.runtime.rollouts.pool import WorkerActivity
-from memento.runtime.supervisor import Lane
 from memento.tui.display import PlainLines, Silence, open_display
 from memento.tui.live import SHORTEST, RichDisplay, draw
 from memento.tui.live_view import LiveView
@@ -302,22 +300,9 @@ class Hearing(Silence):
         self.heard.append(activity)
 
 
-class Answering:
-    async def carry_out(self, order: Order) -> Fact:
-        return made(order.id)
-
-
-async def test_an_attentive_display_gets_orders_and_workers() -> None:
+def test_an_attentive_display_hears_of_the_workers_as_others_do() -> None:
     display, seen_by_others = Hearing(), list[object]()
-    [lane] = with_announcements([Lane(name="rollouts", limit=1, agents={Order: Answering()})], display)
-    assert (await lane.agents[Order].carry_out(Order(id="g1/hill/0"))).order == "g1/hill/0"
     idle = WorkerActivity(worker=0, phase="idle")
     observer_for(seen_by_others.append, display)(idle)
-    assert display.heard == ["g1/hill/0", idle]
-    assert seen_by_others == [idle]
-
-
-def test_other_displays_are_left_alone() -> None:
-    lane = Lane(name="rollouts", limit=1, agents={Order: Answering()})
-    assert with_announcements([lane], Silence()) == (lane,)
+    assert display.heard == seen_by_others == [idle]
     assert observer_for(print, Silence()) is print

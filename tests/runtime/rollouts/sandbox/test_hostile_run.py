@@ -29,9 +29,10 @@ from memento.core.events import (
 from memento.core.ports import Ask, Reply
 from memento.core.values import Brief, Contract, Operator, Program
 from memento.runtime.bus import EventBus
+from memento.runtime.lanes import Lane
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import Limits, policy_limits_in_words
-from memento.runtime.supervisor import Lane, Supervisor
+from memento.runtime.supervisor import Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
