@@ -127,8 +127,8 @@ class EliteConfirmed(Fact):
 
     The fitnesses are the mean f_e over these episodes. `confirmed`: the candidate is the new elite; otherwise the old
     one stays, although the candidate was at least as fit on the search's episodes. `chance` is the p-value of the
-    paired test that decided (search/fresh.py), 1 where no pair differed; None by rules of version 1 to 6, and with
-    fewer than five pairs.
+    paired test that decided (search/meetings/paired.py), 1 where no pair differed; None with fewer than five pairs.
+    Where the best did not win, a second such fact of the generation may be of the next one.
     """
 
     generation: int
