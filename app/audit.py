@@ -21,7 +21,8 @@ from ..memory.runs import find_run
 from ..memory.store import RunStore
 from ..runtime.rollouts.pool import ProcessPool
 from ..settings import settings_in
-from ..settings.evaluate import AuditSettings, given_options
+from ..settings.audit import AuditSettings
+from ..settings.evaluate import given_options
 from .breeding import Breeder
 from .given_files import read_evaluator
 from .trust import trusted_settings

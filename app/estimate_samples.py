@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..agents.conversation import MAX_ANSWER
 from ..agents.critic_sheets import FRAMES, PreparedSheet
+from ..agents.turn_prompts import MAX_ANSWER
 from ..core.critique import Critique, Frame, Sheet
 from ..core.events import Criticise, Judge, Propose, ProposeEvaluator
 from ..core.metrics import aggregate

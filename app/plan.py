@@ -9,13 +9,14 @@ from ..core.order_ids import CONDITIONS
 from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
 from ..core.values import Operator, Program
+from ..search.calibration import Proposals
 from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
 from ..search.gate import GATE_SPLIT, GateTerms
 from ..search.hardening import AttackTerms
 from ..search.keepers import keeper_of_method
 from ..search.meetings.starts import MOST_STARTS
-from ..search.options import GenerationBudget, SearchOptions
+from ..search.options import Choices, GenerationBudget, SearchOptions
 from ..search.rollout_plan import FreshPlan, RolloutPlan
 from ..search.sequencer import RunPlan
 from ..settings import ATTACKER, Settings
@@ -55,20 +56,8 @@ def plan_of(
                 first=settings.n_roll, tolerance=settings.choice_tolerance,
             ),
         ),
-        options=SearchOptions(
-            seed=settings.root_seed,
-            speculation=settings.speculation,
-            full_memory=settings.memory_detail == "full",
-            lasting_memory=settings.memory_scope != "generation",
-            marked_memory=settings.memory_scope == "until-changed",
-            macro_focus=settings.macro_focus,
-            parameters=_parameters(settings),
-            latest_of_equals=settings.model != "offline",
-            islands=settings.islands,
-            dealing=settings.island_dealing,
-            front=settings.partners == "front",
-            evaluator_every=settings.evaluator_every,
-        ),
+        options=SearchOptions(seed=settings.root_seed),
+        choices=Choices(settings, Proposals(read_metrics=settings.model != "offline"), _parameters(settings)),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),
         initial=initial,
         evaluator_budget=budget if settings.evaluator == "evolve" else None,

@@ -17,7 +17,7 @@ CALIBRATE = "calibrate"  # the name of the method that needs a robot
 
 
 class SearchPart(Enum):
-    """A part of a search method. Settings of a part have no effect in a method without it (`settings/groups.py`)."""
+    """A part of a search method; settings of a part have no effect without it (`search/setting_groups.py`)."""
 
     GENERATIONS = auto()  # as many as the user wants
     BRANCHES = auto()     # each branch of a generation has slots that the user sets
@@ -46,9 +46,10 @@ class Method:
     sentence of prompts "The new program is run on the same episodes, with the same seeds, as its parent, and …";
     `acceptance` does the same for an edit of a climb.
 
-    A method from outside MEMENTO also has a `keeper`: a function of C_0, the rollout plan, the slots of a generation
-    and the options of the search, as in `search/keepers.py`. `parameters` is a dataclass of its own settings, which
-    are given as `parameters.NAME` and reach the keeper as `options.parameters`. `operators` are those that it adds.
+    A method from outside MEMENTO also has a `keeper`: a function of C_0, the rollout plan, the slots of a generation,
+    the options of the search and the choices of its parts, as in `search/keepers.py`. `parameters` is a dataclass of
+    its own settings, which are given as `parameters.NAME` and reach the keeper as `choices.of(parameters)`. `operators`
+    are those that it adds.
     """
 
     name: str

@@ -8,10 +8,11 @@ likelier; no decision depends on any of it, and a search that orders other episo
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from ..core import order_ids
 from ..core.events import Roll
+from ..core.methods import SearchPart
 from ..core.values import CandidateState
 from .branches.tune.branch import Tunings
 from .conversing import Talks
@@ -30,7 +31,27 @@ from .parts.speculation import Ahead
 from .random_search import Draws
 from .rounds import Round, fitter
 from .sequencer import Stages
+from .setting_groups import PartSettings, SettingGroup, Switch
 from .state import Search
+
+AHEAD = SettingGroup(
+    name="rolling ahead", parts=frozenset({SearchPart.ELITE}),
+    switches=(Switch(
+        name="confirm_episodes",
+        on=lambda values: bool(values["confirm_episodes"] or values["choice_episodes"])
+        or values["stop_when"] == "saturated",
+        otherwise="without fresh episodes, which alone are rolled out ahead: remove it, or set confirm_episodes",
+    ),),
+)
+
+
+class AheadSettings(PartSettings):
+    """Whether episodes are rolled out ahead."""
+
+    roll_ahead: Literal["auto", "on", "off"] = AHEAD.field(
+        "auto", "idle workers roll out fresh episodes that will probably be needed; changes no result"
+    )
+
 
 Key = tuple[str, int, int]
 

@@ -4,7 +4,7 @@ Each step tests one vector of constants. The next one starts from the last teste
 the result is the best of the tested sequence.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..core.programs.calibration import worth
 from ..core.values import CandidateState, Operator
@@ -16,17 +16,23 @@ Tested = tuple[CandidateState, ...]
 """The tested programs, which differ in their constants only, oldest first."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposals:
+    """Whether proposals follow the metrics of earlier trials, as a model's do; a random search reads none."""
+
+    read_metrics: bool = True
+
+
 class Calibration:
     """Implements `rounds.Rule`. The population is all that was tested.
 
-    `latest_of_equals`: of equal results the latest is kept, else the earliest. A model changes what metrics blame, and
-    a change that lost no trial may have gained a margin that successes do not show, such as a smaller force. A search
-    that reads no metrics moves at random among equals, so its earliest is kept. The given constants stay in both cases
-    unless others are better.
+    Of equal results the latest is kept: a model changes what metrics blame, and a change that lost no trial may have
+    gained a margin that successes do not show, such as a smaller force. A search that reads no metrics moves at random
+    among equals, so its earliest is kept. The given constants stay in both cases unless others are better.
     """
 
-    def __init__(self, *, latest_of_equals: bool) -> None:
-        self._latest = latest_of_equals
+    def __init__(self, proposals: Proposals) -> None:
+        self._latest = proposals.read_metrics
 
     def found(self, initial: CandidateState) -> Tested:
         """κ_0 is that of the given program."""

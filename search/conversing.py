@@ -7,7 +7,9 @@ conversation is rebuilt from the log like every other decision.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from ..core.events import (
     Compute,
@@ -27,6 +29,28 @@ from ..core.order_ids import owner_of, tool_id, turn_id
 from ..core.text import plural
 from ..core.turns import COMPUTE, DRAFT, OTHER, PARENT, TRY, Conversation, Draft, ToolRequest, Turn
 from ..core.values import Episode, Program
+from .setting_groups import EDITS, PartSettings, SettingGroup, Switch, Turns
+
+PRACTICE = 4  # episodes in which one proposal may try drafts
+Practice = Annotated[int, Field(ge=0, le=100)]
+CONVERSATION = SettingGroup(
+    name="conversation", parts=EDITS,
+    switches=(Switch(
+        name="proposer_turns", on=lambda values: bool(values["proposer_turns"]),
+        otherwise="without proposer_turns: remove it, or set proposer_turns",
+    ),),
+)
+
+
+class ConversationSettings(PartSettings):
+    """Whether proposals are conversations, and what these may take."""
+
+    proposer_turns: Turns = CONVERSATION.field(0, "calls of tools before a proposer submits; 0 is the paper's")
+    practice_episodes: Practice = CONVERSATION.field(PRACTICE, "episodes in which one proposal may try drafts")
+    practice_starts: Practice = CONVERSATION.field(0, "different practice episodes; 0: as many as n_roll")
+    practice_on: Literal["task", "twin"] = CONVERSATION.field(
+        "task", "where drafts are tried: on the task, or on the domain's cheap twin"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

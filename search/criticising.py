@@ -5,74 +5,42 @@ recording is looked at once, by one order with one fact, so critiques are rebuil
 After a fact which says that the critic takes no pictures no look is ordered any more, unless prompts show the pictures.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from ..core.critique import Critique
-from ..core.events import Criticise, Criticised, Fact, InitialChosen, Judge, Order, Propose, Withdraw
+from ..core.events import Criticised, Fact, InitialChosen, Judge, Order, Propose, Withdraw
 from ..core.keeper import Decision, Keeper
-from ..core.order_ids import look_id
-from ..core.values import CandidateState, Episode, Score
+from .looks import WantedLook, looks_of
+from .setting_groups import EDITS, JUDGE, PartSettings, SettingGroup, Switch
 
-# Which episodes of a prompt a critic looks at: for each program the one that lost most fitness. Pure.
-
-
-NOTHING_LOST = 1.0 - 1e-9  # f_e from which an episode loses nothing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedLook:
-    """A look that an order waits for. `recording` names what is looked at: each recording is looked at once."""
-
-    candidate: str
-    recording: str
-    order: Criticise
-
-
-def looks_of(order: Order, *, first: str | None, judges: bool) -> tuple[WantedLook, ...]:
-    """The looks for the prompt of an order; `first` is the id of p_0, whose episodes judges see."""
-    if isinstance(order, Propose):
-        found = {parent.id: _of_parent(parent, order.fitness) for parent in order.parents}
-        return tuple(wanted for wanted in found.values() if wanted is not None)
-    if isinstance(order, Judge) and judges and first is not None:
-        wanted = _of_rollouts(order, first)
-        return () if wanted is None else (wanted,)
-    return ()
+_CRITIC = Switch(
+    name="critic", on=lambda values: values["critic"] is not None,
+    otherwise="without a critic: name one with --critic MODEL, or remove it",
+)
+LOOKS = SettingGroup(name="critic", parts=EDITS)
+LOOKS_OF_JUDGES = SettingGroup(
+    name="critic for judges", parts=EDITS, roles=frozenset({JUDGE}),
+    switches=(_CRITIC, Switch(
+        name="evaluator_every", on=lambda values: not values["evaluator_every"],
+        otherwise="with evaluator_every, since the critic's looks for judges are at T_0 alone: remove it, or set "
+        "evaluator_every to 0",
+    )),
+)
+CALLS_OF_CRITIC = SettingGroup(name="critic's calls", parts=EDITS, switches=(_CRITIC,))
 
 
-def _of_parent(parent: CandidateState, fitness: str) -> WantedLook | None:
-    """A look at the episode with the lowest f_e, the earliest of several; None if no episode lost anything."""
-    if len(parent.scores) != len(parent.episodes):
-        return None
-    place = worst(parent.episodes, [score.fitness for score in parent.scores])
-    return None if place is None else _look_at(parent.id, parent.episodes[place], parent.scores[place], fitness)
+class CriticSettings(PartSettings):
+    """Who looks at pictures of episodes, and who gets what."""
 
-
-def _of_rollouts(order: Judge, first: str) -> WantedLook | None:
-    """A look at the episode of T_0 that the evaluators of a pool rank lowest on the whole."""
-    entries = [entry.examination.scores for entry in order.pool if entry.examination.valid]
-    counts = range(len(order.episodes))
-    means = [math.fsum(scores[place].fitness for scores in entries if place < len(scores)) for place in counts]
-    place = worst(order.episodes, [mean / max(1, len(entries)) for mean in means])
-    return None if place is None else _look_at(first, order.episodes[place], None, "")
-
-
-def worst(episodes: Sequence[Episode], fitnesses: Sequence[float]) -> int | None:
-    """The place of the recorded episode with the lowest fitness; None if none lost any, or nothing is recorded."""
-    lost = [
-        (fitness, place) for place, (episode, fitness) in enumerate(zip(episodes, fitnesses, strict=True))
-        if fitness < NOTHING_LOST and episode.trajectory is not None and episode.steps > 0
-    ]
-    return min(lost)[1] if lost else None
-
-
-def _look_at(candidate: str, episode: Episode, score: Score | None, fitness: str) -> WantedLook:
-    look = Criticise(
-        id=look_id(candidate, episode.index), candidate=candidate, episode=episode, score=score, fitness=fitness
+    critic: str | None = LOOKS.field(None, "the model that looks at pictures of episodes; none is the paper's")
+    critic_mode: Literal["words", "pixels"] = LOOKS.field(
+        "words", "what writers of policies get of a critic's pictures: words, or the pictures too"
     )
-    return WantedLook(candidate=candidate, recording=str(episode.trajectory), order=look)
+    critic_judges: Literal["on", "off"] = LOOKS_OF_JUDGES.field(
+        "off", "judges read what the critic said of T_0, too"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

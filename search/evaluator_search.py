@@ -4,9 +4,9 @@ Where evaluators are tested, one with a flaw is out before the votes, which then
 fewest pairs of certain order. Where they are attacked as well, those on which no attack is open come first.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..core import order_ids
 from ..core.errors import SearchError
@@ -29,21 +29,32 @@ from ..core.events import (
 )
 from ..core.keeper import Decision, put
 from ..core.values import CandidateState, EvaluatorCandidate, Examination, JudgeReason, Probe
-from .hardening import AttackTerms
+from .hardening import PROBED, AttackTerms
+from .setting_groups import JUDGE, WRITER, PartSettings, Positive, SettingGroup
+from .votes import majority, tally
 
-# Counting the judges' votes. Pure.
-
-
-def majority(votes: Iterable[int | None]) -> int | None:
-    """The slot with most votes; the lower slot wins a tie; None if there are no votes."""
-    count = Counter(vote for vote in votes if vote is not None)
-    return min(count, key=lambda slot: (-count[slot], slot), default=None)
+EVALUATOR_WRITER = SettingGroup(name="evaluator writer", roles=frozenset({WRITER}))
+EVALUATOR_SEARCH = SettingGroup(name="evaluator search", roles=frozenset({JUDGE}))
+EVALUATOR_TESTS = SettingGroup(name="evaluator tests", roles=frozenset({JUDGE}), switches=(PROBED,))
 
 
-def tally(votes: Iterable[int | None]) -> Mapping[str, int]:
-    """The number of votes for each slot that has any, in slot order; the keys are strings, as in facts."""
-    count = Counter(vote for vote in votes if vote is not None)
-    return {str(slot): count[slot] for slot in sorted(count)}
+class EvaluatorSettings(PartSettings):
+    """Who writes and judges evaluators, how many, and what they are compared on."""
+
+    evaluator_model: str | None = EVALUATOR_WRITER.field(None, "the model that writes evaluators; none: `model`")
+    judges: tuple[str, ...] = EVALUATOR_SEARCH.field((), "models of the judges, seats dealt in turn; none: `model`")
+    evaluator_pool: Positive = EVALUATOR_SEARCH.field(..., "n, evaluators in a pool")
+    evaluator_generations: Positive = EVALUATOR_SEARCH.field(
+        ..., "T, generations of evaluator search, the first pool among them"
+    )
+    evaluator_judges: Positive = EVALUATOR_SEARCH.field(..., "k, judges who vote on a pool")
+    probes: Literal["on", "off"] = EVALUATOR_SEARCH.field("on", "evaluators are compared on more recordings than T_0")
+    evaluator_tests: Literal["on", "off"] = EVALUATOR_TESTS.field(
+        "on", "tests on probes come before the votes on evaluators; off: votes alone, as in the paper"
+    )
+    judge_reasons: bool = EVALUATOR_SEARCH.field(
+        True, "writers of evaluators read why the last judges voted as they did"
+    )
 
 
 def _measures(fact: ProposalMade | ProposalFailed, parent: EvaluatorCandidate | None) -> str:

@@ -3,13 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from ..core import order_ids
 from ..core.events import Fact, FinalMeasured, Order, RobustMeasured
 from ..core.keeper import Decision
+from ..core.methods import SearchPart
 from ..core.values import CandidateState, Operator, Program
 from .rollout_plan import RolloutPlan
+from .setting_groups import PartSettings, Positive, SettingGroup
 from .trials import Trial, Trials
+
+FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
+
+
+class FinalSettings(PartSettings):
+    """The held-out episodes."""
+
+    final_episodes: Positive = FINAL.field(..., "held-out episodes on which p_0 and the elite are compared")
+    robust: Literal["on", "off"] = FINAL.field("off", "held-out episodes also under changed conditions")
 
 
 def split_of(conditions: str) -> str:

@@ -30,6 +30,41 @@ from ..core.keeper import Decision
 from ..core.programs.program_text import digest
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, EvaluatorCandidate, Examination, Exploit, Probe, Program
+from .setting_groups import JUDGE, PartSettings, SettingGroup, Switch, Turns
+
+PROBED = Switch(
+    name="probes", on=lambda values: values["probes"] == "on",
+    otherwise="without probes, on which evaluators are tested: remove it, or set probes to 'on'",
+)
+EVALUATOR_ATTACKS = SettingGroup(
+    name="evaluator attacks", roles=frozenset({JUDGE}),
+    switches=(
+        PROBED,
+        Switch(
+            name="evaluator_tests", on=lambda values: values["evaluator_tests"] == "on",
+            otherwise="without tests of evaluators, of which attacks are a part: remove it, or set evaluator_tests to "
+            "'on'",
+        ),
+        Switch(
+            name="evaluator_attacks", on=lambda values: bool(values["evaluator_attacks"]),
+            otherwise="without evaluator_attacks: remove it, or set evaluator_attacks",
+        ),
+    ),
+)
+
+
+class AttackSettings(PartSettings):
+    """How often evaluators are attacked, and with what."""
+
+    evaluator_attacks: Turns = EVALUATOR_ATTACKS.field(
+        0, "rounds of attacks by bred programs and a model on the chosen evaluator, and of revisions, at most"
+    )
+    attacker_model: str | None = EVALUATOR_ATTACKS.field(
+        None, "the model that writes attacks; none: the model that writes evaluators"
+    )
+    exploits: str | None = EVALUATOR_ATTACKS.field(
+        None, "the path of a folder of exploits of earlier runs, with which attacks begin"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,13 @@ island, so that what misled one island cannot mislead the other.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, log, sqrt
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ..core.events import BranchEnded, Fact, IslandsChanged, Migrated
 from ..core.keeper import Decision
+from ..core.methods import SearchPart
 from ..core.operators import OPERATORS
 from ..core.order_ids import owner_of, parse
 from ..core.seeds import derive_seed
@@ -26,10 +30,11 @@ from .meetings.challenge import elect
 from .meetings.meeting import SearchState, follow_meeting
 from .meetings.stream import Records
 from .memento import memento
-from .options import PLAIN, GenerationBudget, SearchOptions
+from .options import Choices, GenerationBudget, SearchOptions
 from .outcomes import branch_ended, elite_changed, search_ended
 from .parts.partners import Guest
 from .rollout_plan import RolloutPlan
+from .setting_groups import PartSettings, SettingGroup, Switch
 from .state import Search
 from .trials import Trials, chain
 
@@ -38,6 +43,26 @@ ISOLATION = 0.6
 
 Islands that exchange programs early become one population; isolation first is what distinguishes them.
 """
+
+ISLANDS = SettingGroup(
+    name="islands", parts=frozenset({SearchPart.BRANCHES}),
+    switches=(Switch(
+        name="islands", on=lambda values: values["islands"] != 1,
+        otherwise="with one island, which gets all slots: remove it, or set islands",
+    ),),
+)
+
+
+class IslandSettings(PartSettings):
+    """How many islands there are, and how they share the slots: in turn, or by upper confidence bounds."""
+
+    islands: Annotated[int, Field(ge=1, le=64)] = ISLANDS.field(
+        1, "searches side by side that share the slots; 1 is the paper's"
+    )
+    island_dealing: Literal["equal", "ucb"] = ISLANDS.field(
+        "equal", "how islands share the slots: equally, or by their gains"
+    )
+
 
 # ------------------------------------------------------------------------------------------------ dealing slots
 
@@ -140,13 +165,14 @@ class IslandsKeeper:
     """Decides a search by islands, from the evaluated initial policy, with which all begin, to the best elite."""
 
     def __init__(
-        self, *, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN
+        self, *, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions,
+        choices: Choices,
     ) -> None:
         self._initial = initial
         self._plan = plan
         self._slots = slots
-        self._options = options
-        self._count = options.islands
+        self._seed, self._choices = options.seed, choices
+        self._count = choices.of(IslandSettings).islands
 
     def start(self) -> Decision[IslandSearch]:
         """C_0 is the elite of every island in generation 0."""
@@ -216,8 +242,8 @@ class IslandsKeeper:
 
     def _keeper(self, place: int, plan: RolloutPlan, share: GenerationBudget) -> IslandKeeper:
         """The keeper of an island with these slots; its draws are others than those of the other islands."""
-        options = replace(self._options, seed=derive_seed(self._options.seed, "island", place + 1))
-        return IslandKeeper(initial=self._initial, plan=plan, method=memento(share, options, plan))
+        options = SearchOptions(seed=derive_seed(self._seed, "island", place + 1))
+        return IslandKeeper(initial=self._initial, plan=plan, method=memento(share, options, plan, self._choices))
 
     def _is_late(self, state: IslandSearch) -> bool:
         """Whether the islands were isolated for long enough."""
@@ -235,7 +261,7 @@ class IslandsKeeper:
         count = affordable(plan, ordered, sum(branches), challenges=self._count)
         climbs, macros, crosses = dealt(branches, count)
         first = (state.generation - 1) % self._count
-        equal = self._options.dealing == "equal"
+        equal = self._choices.of(IslandSettings).island_dealing == "equal"
         counts = (
             in_turn(count, self._count, first) if equal
             else by_confidence(count, state.tallies, len(plan.seeds), first)

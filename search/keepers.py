@@ -7,13 +7,13 @@ from ..core.errors import UsageError
 from ..core.keeper import Keeper
 from ..core.methods import halves, method_named
 from ..core.values import CandidateState
-from .calibration import Calibration
+from .calibration import Calibration, Proposals
 from .elite_keeper import EliteKeeper
 from .eureka import Eureka
-from .islands import IslandsKeeper
-from .memento import memento
-from .moving.keeper import MovingKeeper
-from .options import PLAIN, GenerationBudget, SearchOptions
+from .islands import IslandSettings, IslandsKeeper
+from .memento import PAPER, memento
+from .moving.keeper import MoveSettings, MovingKeeper
+from .options import PLAIN, Choices, GenerationBudget, SearchOptions
 from .random_search import RandomKeeper
 from .revolve import Revolve
 from .rollout_plan import RolloutPlan
@@ -22,10 +22,11 @@ from .zero_shot import ZeroShot
 
 
 class MakeKeeper(Protocol):
-    """Makes a keeper from C_0, the rollout plan, the slots of a generation, and the run's options."""
+    """Makes a keeper from C_0, the rollout plan, the slots of a generation, the options, and the choices of parts."""
 
     def __call__(
-        self, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = ..., /
+        self, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = ...,
+        choices: Choices = ..., /,
     ) -> Keeper[Any]:
         """The keeper."""
 
@@ -57,37 +58,41 @@ def _memento(share: Callable[[GenerationBudget], GenerationBudget]) -> MakeKeepe
     """Memetic search; `share` distributes the slots over the branches."""
 
     def make(
-        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
+        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN,
+        choices: Choices = PAPER, /,
     ) -> Keeper[Any]:
         slots = share(slots)
-        if options.islands > 1:
-            return IslandsKeeper(initial=initial, plan=plan, slots=slots, options=options)
-        method = memento(slots, options, plan)
-        if options.evaluator_every:
-            return MovingKeeper(initial=initial, plan=plan, method=method, every=options.evaluator_every)
+        if choices.of(IslandSettings).islands > 1:
+            return IslandsKeeper(initial=initial, plan=plan, slots=slots, options=options, choices=choices)
+        method, every = memento(slots, options, plan, choices), choices.of(MoveSettings).evaluator_every
+        if every:
+            return MovingKeeper(initial=initial, plan=plan, method=method, every=every)
         return EliteKeeper(initial=initial, plan=plan, method=method)
 
     return make
 
 
 def _random(
-    initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
+    initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN,
+    choices: Choices = PAPER, /,
 ) -> RandomKeeper:
     return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together(slots))
 
 
-def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int | None = None) -> MakeKeeper:
+def _rounds(rule: Callable[[int, SearchOptions, Choices], Rule[Any]], *, generations: int | None = None) -> MakeKeeper:
     """A search in rounds of B candidates, with the given rule."""
 
     def make(
-        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
+        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN,
+        choices: Choices = PAPER, /,
     ) -> RoundsKeeper:
         return RoundsKeeper(
             initial=initial,
             plan=plan,
             generations=slots.generations if generations is None else generations,
-            rule=rule(together(slots), options),
+            rule=rule(together(slots), options, choices),
             options=options,
+            choices=choices,
         )
 
     return make
@@ -97,13 +102,13 @@ KEEPERS: dict[str, MakeKeeper] = {
     "memento": _memento(lambda slots: slots),
     "hill-only": _memento(climbing),
     "without-crossover": _memento(without_crossover),
-    "eureka": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=False)),
-    "eureka-elite": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=True)),
-    "revolve": _rounds(lambda count, options: Revolve(candidates=count, seed=options.seed)),
-    "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
+    "eureka": _rounds(lambda count, options, choices: Eureka(candidates=count, keeps_best=False)),
+    "eureka-elite": _rounds(lambda count, options, choices: Eureka(candidates=count, keeps_best=True)),
+    "revolve": _rounds(lambda count, options, choices: Revolve(candidates=count, seed=options.seed)),
+    "zero-shot": _rounds(lambda count, options, choices: ZeroShot(candidates=count), generations=1),
     "random": _random,
     "cma-es": _memento(tuning_alone),
-    "calibrate": _rounds(lambda count, options: Calibration(latest_of_equals=options.latest_of_equals)),
+    "calibrate": _rounds(lambda count, options, choices: Calibration(choices.of(Proposals))),
 }
 
 

@@ -1,10 +1,27 @@
-"""The slots of a generation, and the options of a search."""
+"""The slots of a generation, the options of a search, and what its parts were told."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TypeVar
 
-Dealing = Literal["equal", "ucb"]
-"""How the slots of a generation are dealt to islands: in turn, or by upper confidence bounds."""
+from ..core.methods import SearchPart
+from .setting_groups import Count, PartSettings, Positive, SettingGroup
+
+T = TypeVar("T")
+
+GENERATIONS = SettingGroup(name="generations", parts=frozenset({SearchPart.GENERATIONS}))
+BRANCHES = SettingGroup(name="branches", parts=frozenset({SearchPart.BRANCHES}))
+SLOTS = SettingGroup(name="slots", parts=frozenset({SearchPart.SLOTS}))
+
+
+class SlotSettings(PartSettings):
+    """The generations of a search, and the slots of each."""
+
+    generations: Positive = GENERATIONS.field(..., "G, generations of policy search")
+    k_hc: Count = BRANCHES.field(..., "hill-climb proposals per generation")
+    k_macro: Count = BRANCHES.field(..., "macro-mutations per generation")
+    k_cross: Count = BRANCHES.field(..., "crossovers per generation")
+    k_tune: Count = BRANCHES.field(0, "tunings of the elite's constants per generation, without a model")
+    k: Positive = SLOTS.field(24, "candidates per generation, in methods with one kind of proposal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,32 +43,25 @@ class GenerationBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """Options of a run, for the methods that use them.
-
-    `seed` is the run's seed, for methods that draw. `parameters` are those of a method from outside. With
-    `speculation` the next hill-climb proposal is requested while the current one still rolls out. `full_memory`:
-    prompts also show why an edit was rejected, and what was tried from a parent before. `lasting_memory`: rejected
-    edits are remembered over all generations, not for one; `marked_memory`: prompts name what has changed of the parts
-    that such an edit touched. `macro_focus`: each macro-mutation of a generation gets another focus, and so does each
-    crossover. `latest_of_equals`: of equal results of a calibration the latest is kept. `islands` and `dealing`: see
-    search/islands.py. `front`: the second parent of crossovers comes from the best programs of single episodes where
-    the branches end with one program. `evaluator_every`: after this many generations another evaluator may take over,
-    see search/moving/; 0: never.
-    """
+    """`seed` is the run's seed, for methods that draw."""
 
     seed: int = 0
-    parameters: Any = None
-    speculation: bool = False
-    full_memory: bool = False
-    lasting_memory: bool = False
-    macro_focus: bool = False
-    latest_of_equals: bool = True
-    islands: int = 1
-    dealing: Dealing = "equal"
-    front: bool = False
-    marked_memory: bool = False
-    evaluator_every: int = 0
 
 
 PLAIN = SearchOptions()
-"""The paper's search: all options at their defaults."""
+
+
+class Choices:
+    """What the parts of a method were told. Each part asks for the class of its own settings."""
+
+    def __init__(self, *given: object) -> None:
+        """Earlier ones come first where several are of one class. All settings of a run are of every part's class."""
+        self._given = given
+
+    def of(self, kind: type[T]) -> T:
+        """The settings of a part; its defaults where nothing is given."""
+        return next((each for each in self._given if isinstance(each, kind)), None) or kind()
+
+    def but(self, *given: object) -> "Choices":
+        """The same, except that these parts are told something else."""
+        return Choices(*given, *self._given)

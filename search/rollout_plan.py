@@ -2,7 +2,22 @@
 
 from dataclasses import dataclass
 
+from ..core.methods import SearchPart
 from ..core.values import Program
+from .setting_groups import Count, PartSettings, Positive, SettingGroup, Share
+
+ROLLOUTS = SettingGroup(name="rollouts")
+FRESH = SettingGroup(name="fresh episodes", parts=frozenset({SearchPart.ELITE}))
+
+
+class RolloutSettings(PartSettings):
+    """The episodes of each candidate, and the fresh ones of elites."""
+
+    n_roll: Positive = ROLLOUTS.field(..., "N_roll, episodes per candidate")
+    duplicates: bool = ROLLOUTS.field(False, "a known program takes its episodes over; changes no result")
+    confirm_episodes: Count = FRESH.field(0, "fresh episodes, at most, on which a new elite meets the old one")
+    choice_episodes: Count = FRESH.field(0, "fresh episodes, at the end of the search, of its best programs")
+    choice_tolerance: Share = FRESH.field(0.005, "the difference of F that this choice leaves open; 0: none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

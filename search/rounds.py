@@ -17,9 +17,9 @@ from .branch import best_of
 from .dealing import affordable, is_spent
 from .meetings.challenge import elect
 from .meetings.meeting import SearchState, attempt, follow, follow_meeting
-from .options import PLAIN, SearchOptions
+from .options import Choices, SearchOptions
 from .outcomes import elite_changed, search_ended
-from .parts.foci import focus_at
+from .parts.foci import FociSettings, focus_at
 from .rollout_plan import RolloutPlan
 from .trials import Trial, Trials, brief_of, chain, trial_of
 
@@ -80,13 +80,14 @@ class RoundsKeeper:
 
     def __init__(
         self, *, initial: CandidateState, plan: RolloutPlan, generations: int, rule: Rule[Any],
-        options: SearchOptions = PLAIN,
+        options: SearchOptions, choices: Choices,
     ) -> None:
         self._initial = initial
         self._plan = plan
         self._generations = generations
         self._rule = rule
-        self._options = options
+        self._seed = options.seed
+        self._focuses = choices.of(FociSettings).macro_focus
 
     def start(self) -> Decision[Round]:
         """p_0 is the elite of generation 0."""
@@ -136,7 +137,7 @@ class RoundsKeeper:
         request = requests[slot]
         # Attempts at the initial prompt are numbered from p_0, which was attempt 0.
         number = slot + 1 if request.operator is Operator.INITIAL else slot
-        focused = self._options.macro_focus and request.operator is Operator.MACRO
+        focused = self._focuses and request.operator is Operator.MACRO
         return Propose(
             id=str(order_ids.candidate(generation, OPERATORS[request.operator].word, slot)),
             operator=request.operator,
@@ -144,7 +145,7 @@ class RoundsKeeper:
             slot=number,
             parents=request.parents,
             earlier=request.earlier,
-            focus=focus_at(self._options.seed, generation, slot, len(requests)) if focused else None,
+            focus=focus_at(self._seed, generation, slot, len(requests)) if focused else None,
             elite=elite.id,
             fitness=self._plan.fitness,
         )

@@ -16,11 +16,12 @@ from .final import FinalKeeper, split_of
 from .hardening import AttackTerms, HardeningKeeper
 from .initial import InitialKeeper, score_baseline
 from .keepers import MakeKeeper
+from .memento import PAPER
 from .moving.keeper import MovingKeeper
 from .moving.recordings import DrawnRecordings, Moves, draw
 from .moving.successor import MoveRecordings
 from .moving.trial import Rescoring, RescoringKeeper
-from .options import PLAIN, GenerationBudget, SearchOptions
+from .options import PLAIN, Choices, GenerationBudget, SearchOptions
 from .rollout_plan import RolloutPlan
 from .state import Search
 from .trials import chain, success_rate
@@ -36,6 +37,7 @@ class RunPlan:
     search: RolloutPlan  # of p_0 and all candidates; its evaluator is a given E*
     final_seeds: tuple[int, ...]
     options: SearchOptions = PLAIN
+    choices: Choices = PAPER
     initial: Program | None = None  # a given p_0; None requests one from the model
     evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without a given one: request one evaluator
     probe_seed: int | None = None  # the seed of the probes in the evolution of E*; None: no probes
@@ -167,8 +169,12 @@ class Sequencer:
             episodes=None if limit is None else limit - course.ordered,
         )
         initial = score_baseline(course.baseline, chosen.examination)
-        keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)
+        keeper = self._search(initial, plan)
         return self._enter("search", keeper, lambda ended: self._after_search(course, initial, ended))
+
+    def _search(self, initial: CandidateState, plan: RolloutPlan) -> Keeper[Any]:
+        """The keeper of the policy search."""
+        return self._plan.method(initial, plan, self._plan.slots, self._plan.options, self._plan.choices)
 
     def _after_search(self, course: Course, initial: CandidateState, ended: Any) -> Decision[Stages]:
         """The final measure, or a move of the evaluator if the search waits for one."""
@@ -257,7 +263,7 @@ class Sequencer:
         course = move.course.with_exploits(exploits)
         if ended.outcome.moved:
             course = replace(course, chosen=successor)
-        keeper = self._plan.method(move.initial, move.search.trials.plan, self._plan.slots, self._plan.options)
+        keeper = self._search(move.initial, move.search.trials.plan)
         assert isinstance(keeper, MovingKeeper)
         first = keeper.resume(
             move.search, ended.outcome, ended.scores, move.drawn.owners, evaluator=course.chosen

@@ -4,6 +4,7 @@
     checks     checks of settings
     effects    what settings would import, start, contact or read
     evaluate   the settings of `memento evaluate`, `memento rank` and `memento audit`
+    audit      the settings of `memento audit`: a domain with its options, an evaluator, and how much to try
     describing   the settings in words: meaning, default, values, and where each has an effect
     groups     the groups of settings: each says which parts of a run its settings need to have an effect
     model      A run's settings and their allowed values
@@ -15,9 +16,9 @@
     what_if    what a what-if may change, and its experiments: states of recorded runs × arms of settings
 """
 
+from ..search.setting_groups import ATTACKER, CRITIC, roles_of
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets, with_model
 from .checks import evaluator_file
-from .groups import ATTACKER, CRITIC, roles_of
 from .model import ALL, BRANCHES, MOST_WORKERS, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, fits, group_of
 from .presets import preset_named
 from .recorded import recorded_settings

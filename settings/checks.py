@@ -14,7 +14,8 @@ from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
 from ..domains.gallery import policy_file
-from .groups import EVALUATORS, ROLES, Values
+from ..search.setting_groups import ROLES, Values
+from .groups import EVALUATORS
 from .model import ALL, BRANCHES, OPTIONS, PARAMETERS, TABLES, Settings, fits, group_of
 from .presets import DEFAULT_PRESET
 from .sources import GivenValue

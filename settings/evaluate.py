@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..core.audits import AuditedProgram
 from ..core.errors import UsageError
-from ..core.ports import Domain, has_success
+from ..core.ports import Domain
 from ..core.provenance import GIVEN
 from ..core.step_limit import REAL_TIME
-from ..core.values import JSON, Program
+from ..core.values import JSON
 from ..domains import load as load_domain
 from . import MOST_WORKERS, OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus
 from .checks import control_step_ms
@@ -109,7 +108,7 @@ def build_rank_settings(
     trusted: bool = False,
 ) -> RankSettings:
     """Checked settings. Raises UsageError."""
-    _require_counts(
+    require_counts(
         ("--episodes", episodes, 1, MOST_RANKED_EPISODES), ("--programs", programs, 2, MOST_RANKED),
         ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, MOST_WORKERS),
     )
@@ -120,7 +119,7 @@ def build_rank_settings(
     )
 
 
-def _require_counts(*counts: tuple[str, int | None, int, int]) -> None:
+def require_counts(*counts: tuple[str, int | None, int, int]) -> None:
     """Raise UsageError for a number that is given and not between its least and its most."""
     for name, number, least, most in counts:
         if number is not None and not least <= number <= most:
@@ -160,53 +159,3 @@ def given_options(
             raise UsageError(f"{name!r} is given twice, by --{name} and by --set: keep only one")
         given[name] = entry.value
     return given
-
-
-# The settings of `memento audit`: a domain with its options, an evaluator, and how much to try.
-
-
-MOST_AUDITED = 1_000
-MOST_PROGRAMS = 100_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditSettings:
-    """One audit. `options` are complete; `programs` is how many programs breeding makes."""
-
-    domain: str
-    options: Mapping[str, JSON] = field(default_factory=dict)
-    evaluator: Program
-    evaluator_name: str
-    episodes: int
-    programs: int
-    seed: int
-    workers: int
-    candidates: tuple[AuditedProgram, ...] = ()     # of the search that used the evaluator; also parents of bred ones
-
-
-def build_audit_settings(
-    domain: str,
-    *,
-    options: Mapping[str, JSON],
-    evaluator: Program,
-    evaluator_name: str,
-    episodes: int,
-    programs: int,
-    seed: int,
-    workers: int | None,
-    candidates: tuple[AuditedProgram, ...] = (),
-) -> AuditSettings:
-    """Checked settings; `options` are complete. Raises UsageError."""
-    _require_counts(
-        ("--episodes", episodes, 1, MOST_AUDITED), ("--programs", programs, 0, MOST_PROGRAMS),
-        ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, MOST_WORKERS),
-    )
-    if not has_success(load_domain(domain, GIVEN), options):
-        raise UsageError(
-            f"the domain {domain!r} has no success predicate under these options, so no program can be shown to please"
-            " the evaluator without success: see `memento domains` for options that define success"
-        )
-    return AuditSettings(
-        domain=domain, options=options, evaluator=evaluator, evaluator_name=evaluator_name, episodes=episodes,
-        programs=programs, seed=seed, workers=workers if workers is not None else usable_cpus(), candidates=candidates,
-    )

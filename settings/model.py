@@ -3,15 +3,33 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from ..core.ports import Form
 from ..core.provenance import UNKNOWN, Provenance
 from ..core.seeds import salted_seed
-from ..core.values import JSON, FeedbackDetail, MemoryDetail
+from ..core.values import JSON, FeedbackDetail
+from ..search.ahead import AheadSettings
+from ..search.branches.tune.branch import TuneSettings
+from ..search.conversing import ConversationSettings
+from ..search.criticising import CriticSettings
+from ..search.evaluator_search import EvaluatorSettings
+from ..search.final import FinalSettings
+from ..search.gate import GateSettings
+from ..search.hardening import AttackSettings
+from ..search.islands import IslandSettings
+from ..search.meetings.starts import SaturationSettings
+from ..search.moving.keeper import MoveSettings
+from ..search.options import SlotSettings
+from ..search.parts.foci import FociSettings
+from ..search.parts.memory import MemorySettings
+from ..search.parts.partners import PartnerSettings
+from ..search.parts.racing import RacingSettings
+from ..search.parts.speculation import SpeculationSettings
+from ..search.rollout_plan import RolloutSettings
+from ..search.setting_groups import PartSettings, Positive, SettingGroup
 from . import groups
-from .groups import SettingGroup
-from .presets import DEFAULT_PRESET, PRACTICE
+from .presets import DEFAULT_PRESET
 from .toml_text import is_bare, table_lines, toml, toml_key
 
 OPTIONS = "options"  # the table for the options of any domain
@@ -19,20 +37,9 @@ PARAMETERS = "parameters"  # the table for the parameters of a method from outsi
 BRANCHES = ("k_hc", "k_macro", "k_cross")  # the slots of a generation of memento
 ALL = "all"  # the key in `sampling` of the settings that all roles share
 
-Count = Annotated[int, Field(ge=0, le=1_000_000)]
-Positive = Annotated[int, Field(ge=1, le=1_000_000)]
 MOST_WORKERS = 256  # each worker is a process with a simulator; more than one machine can use
 Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
 Repairs = Annotated[int, Field(ge=0, le=5)]
-Turns = Annotated[int, Field(ge=0, le=20)]
-Practice = Annotated[int, Field(ge=0, le=100)]
-GateEpisodes = Annotated[int, Field(ge=5, le=12)]
-Islands = Annotated[int, Field(ge=1, le=64)]
-Dealing = Literal["equal", "ucb"]
-Partners = Literal["paper", "front"]
-MemoryScope = Literal["generation", "run", "until-changed"]
-StopWhen = Literal["saturated", "never"]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
 SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
 Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
@@ -41,13 +48,7 @@ Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Role = Literal["proposer", "evaluator-writer", "judge", "critic", "attacker"]
 
 
-class _Part(BaseModel):
-    """A table within the settings. None means not given."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RoleBudget(_Part):
+class RoleBudget(PartSettings):
     """The maximum spending of one role: `[budget.judge]`."""
 
     calls: Limit | None = None
@@ -56,7 +57,7 @@ class RoleBudget(_Part):
     wall_s: Amount | None = None
 
 
-class Asking(_Part):
+class Asking(PartSettings):
     """The call settings of a role's models, `[sampling.judge]`, or of all, `[sampling]`; None: the service's default.
 
     `total_s` bounds a call with its retries, `read_s` the silence within one request, `attempts` the requests.
@@ -74,7 +75,7 @@ class Asking(_Part):
     attempts: Positive | None = None
 
 
-class TokenPrice(_Part):
+class TokenPrice(PartSettings):
     """US dollars per million tokens: `[prices]` with `"lab:qwen3" = { input = 0.1, output = 0.4 }`.
 
     `cached` and `cache_written` are the prices of input tokens read from and written to a service's cache; where they
@@ -87,20 +88,13 @@ class TokenPrice(_Part):
     cache_written: Dollars | None = None
 
 
-class Settings(BaseModel):
-    """All settings that determine a run, and `workers`, which only affects its speed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class RunSettings(PartSettings):
+    """The settings of a run besides those of the parts of its search."""
 
     domain: str = groups.RUN.field(..., "the task, one of `memento domains`")
     method: str = groups.RUN.field("memento", "the search method, one of `memento methods`")
     preset: str = groups.RUN.field(DEFAULT_PRESET, "where unset numbers come from: smoke, quick or paper")
     model: str = groups.MODELS.field("offline", "the model that writes programs, one of `memento models`")
-    evaluator_model: str | None = groups.EVALUATOR_WRITER.field(None, "the model that writes evaluators; none: `model`")
-    judges: tuple[str, ...] = groups.EVALUATOR_SEARCH.field(
-        (), "models of the judges, seats dealt in turn; none: `model`"
-    )
-    critic: str | None = groups.LOOKS.field(None, "the model that looks at pictures of episodes; none is the paper's")
     calls_at_once: Positive = groups.MODELS.field(8, "model calls in flight, per role and per account")
     budget_calls: Limit | None = groups.BUDGET.field(None, "model calls that the run may begin")
     budget_tokens: Limit | None = groups.BUDGET.field(None, "tokens that the run may use, input and output together")
@@ -121,86 +115,26 @@ class Settings(BaseModel):
     workers: Workers = groups.RUN.field(1, "rollouts at once; the result does not depend on it")
     env: tuple[str, ...] = groups.RUN.field((), "variables, by name, that simulators get besides the usual ones")
     require_sandbox: bool = groups.RUN.field(False, "refuse to run where generated code cannot be isolated")
-
-    generations: Positive = groups.GENERATIONS.field(..., "G, generations of policy search")
-    k_hc: Count = groups.BRANCHES.field(..., "hill-climb proposals per generation")
-    k_macro: Count = groups.BRANCHES.field(..., "macro-mutations per generation")
-    k_cross: Count = groups.BRANCHES.field(..., "crossovers per generation")
-    k_tune: Count = groups.BRANCHES.field(0, "tunings of the elite's constants per generation, without a model")
-    tune_generations: Count = groups.TUNING.field(0, "how many generations tune constants, from the second on; 0: all")
-    tune_episodes: Positive = groups.TUNING.field(200, "episodes on which one tuning tries constants")
-    k: Positive = groups.SLOTS.field(24, "candidates per generation, in methods with one kind of proposal")
-    islands: Islands = groups.ISLANDS.field(1, "searches side by side that share the slots; 1 is the paper's")
-    island_dealing: Dealing = groups.ISLANDS.field("equal", "how islands share the slots: equally, or by their gains")
-    partners: Partners = groups.BRANCHES.field("paper", "crossovers of one program with itself, or with the front's")
-    n_roll: Positive = groups.ROLLOUTS.field(..., "N_roll, episodes per candidate")
-    confirm_episodes: Count = groups.FRESH.field(0, "fresh episodes, at most, on which a new elite meets the old one")
-    choice_episodes: Count = groups.FRESH.field(0, "fresh episodes, at the end of the search, of its best programs")
-    choice_tolerance: Share = groups.FRESH.field(0.005, "the difference of F that this choice leaves open; 0: none")
-    stop_when: StopWhen = groups.SATURATION.field("never", "end a search with nothing left to gain")
-    gate: Literal["on", "off"] = groups.GATE.field("off", "candidates are tried on the domain's cheap twin first")
-    gate_episodes: GateEpisodes = groups.GATE.field(6, "episodes on the cheap twin, the same for all candidates")
-    gate_audit: Share = groups.GATE.field(0.1, "share of stopped candidates that is rolled out in full, as a check")
-    evaluator_pool: Positive = groups.EVALUATOR_SEARCH.field(..., "n, evaluators in a pool")
-    evaluator_generations: Positive = groups.EVALUATOR_SEARCH.field(
-        ..., "T, generations of evaluator search, the first pool among them"
-    )
-    evaluator_judges: Positive = groups.EVALUATOR_SEARCH.field(..., "k, judges who vote on a pool")
-    probes: Literal["on", "off"] = groups.EVALUATOR_SEARCH.field(
-        "on", "evaluators are compared on more recordings than T_0"
-    )
-    evaluator_tests: Literal["on", "off"] = groups.EVALUATOR_TESTS.field(
-        "on", "tests on probes come before the votes on evaluators; off: votes alone, as in the paper"
-    )
-    evaluator_attacks: Turns = groups.EVALUATOR_ATTACKS.field(
-        0, "rounds of attacks by bred programs and a model on the chosen evaluator, and of revisions, at most"
-    )
-    attacker_model: str | None = groups.EVALUATOR_ATTACKS.field(
-        None, "the model that writes attacks; none: the model that writes evaluators"
-    )
-    exploits: str | None = groups.EVALUATOR_ATTACKS.field(
-        None, "the path of a folder of exploits of earlier runs, with which attacks begin"
-    )
-    evaluator_every: Count = groups.EVALUATOR_MOVES.field(
-        0, "generations after which another evaluator, evolved on later recordings, may take over; 0 is the paper's"
-    )
-    judge_reasons: bool = groups.EVALUATOR_SEARCH.field(
-        True, "writers of evaluators read why the last judges voted as they did"
-    )
-    racing: bool = groups.RACING.field(True, "end a candidate's rollouts once it cannot win; changes no result")
-    duplicates: bool = groups.ROLLOUTS.field(False, "a known program takes its episodes over; changes no result")
-    speculation: bool = groups.SPECULATION.field(False, "ask for the next climb before the verdict; changes no result")
-    roll_ahead: Literal["auto", "on", "off"] = groups.AHEAD.field(
-        "auto", "idle workers roll out fresh episodes that will probably be needed; changes no result"
-    )
-    feedback: FeedbackDetail = groups.EDITS.field("stories", "stories of episodes, or metrics alone as in the paper")
-    memory_detail: MemoryDetail = groups.CLIMB.field("full", "what prompts show of edits that did not stay")
-    memory_scope: MemoryScope = groups.CLIMB.field("generation", "how long rejected edits are kept")
-    macro_focus: bool = groups.FOCI.field(True, "each macro-mutation and crossover of a generation gets another focus")
+    feedback: FeedbackDetail = groups.PROMPTS.field("stories", "stories of episodes, or metrics alone as in the paper")
     reply: Form = groups.REPLY.field("patch", "what climbs and evaluator revisions send: a patch, or the whole program")
     repairs: Repairs = groups.MODELS.field(1, "further questions after an answer that cannot be used; 0 is the paper's")
     step_limit_ms: Amount | None = groups.RUN.field(None, "CPU time of a policy's call; real-time: its control step")
-    proposer_turns: Turns = groups.CONVERSATION.field(0, "calls of tools before a proposer submits; 0 is the paper's")
-    practice_episodes: Practice = groups.CONVERSATION.field(PRACTICE, "episodes in which one proposal may try drafts")
-    practice_starts: Practice = groups.CONVERSATION.field(0, "different practice episodes; 0: as many as n_roll")
-    practice_on: Literal["task", "twin"] = groups.CONVERSATION.field(
-        "task", "where drafts are tried: on the task, or on the domain's cheap twin"
-    )
-    notes: Literal["on", "off"] = groups.EDITS.field("off", "writers of policies leave notes for later ones")
-    critic_mode: Literal["words", "pixels"] = groups.LOOKS.field(
-        "words", "what writers of policies get of a critic's pictures: words, or the pictures too"
-    )
-    critic_judges: Literal["on", "off"] = groups.LOOKS_OF_JUDGES.field(
-        "off", "judges read what the critic said of T_0, too"
-    )
+    notes: Literal["on", "off"] = groups.PROMPTS.field("off", "writers of policies leave notes for later ones")
     keep_trajectories: bool = groups.RECORDINGS.field(
         False, "keep every recorded episode, not T_0's and the elites' only"
     )
     trajectories_limit_mb: Amount | None = groups.RECORDINGS.field(
         None, "room for recorded episodes; the least needed go"
     )
-    final_episodes: Positive = groups.FINAL.field(..., "held-out episodes on which p_0 and the elite are compared")
-    robust: Literal["on", "off"] = groups.FINAL.field("off", "held-out episodes also under changed conditions")
+
+
+# The last class comes first where settings are listed.
+class Settings(
+    FinalSettings, CriticSettings, ConversationSettings, FociSettings, MemorySettings, AheadSettings,
+    SpeculationSettings, RacingSettings, MoveSettings, AttackSettings, EvaluatorSettings, GateSettings,
+    SaturationSettings, RolloutSettings, PartnerSettings, IslandSettings, TuneSettings, SlotSettings, RunSettings,
+):
+    """All settings that determine a run, and `workers`, which only affects its speed."""
 
     options: dict[str, Any] = groups.RUN.field({}, "the domain's own options, all of them")
     parameters: dict[str, Any] = groups.RUN.field({}, "the own parameters of a method from outside, all of them")
@@ -257,7 +191,7 @@ class Settings(BaseModel):
         return "\n".join([*lines, "", f"[{table}]", *options, *own]) + "\n"
 
 
-TABLES: Mapping[str, type[_Part]] = {"budget": RoleBudget, "sampling": Asking, "prices": TokenPrice}
+TABLES: Mapping[str, type[PartSettings]] = {"budget": RoleBudget, "sampling": Asking, "prices": TokenPrice}
 
 
 def group_of(key: str) -> SettingGroup:

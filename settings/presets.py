@@ -9,7 +9,6 @@ from ..core.errors import no_such
 from ..core.values import JSON
 
 DEFAULT_PRESET = "quick"
-PRACTICE = 4  # episodes in which one proposal may try drafts
 
 # The keys are settings: G, k_hc, k_macro, k_cross and N_roll of Algorithm 2; n, T and k of Algorithm 1; and what
 # makes a run faster without a change of its result. Speculation trades calls for time, so only big runs use it; it

@@ -7,8 +7,9 @@ from ..core.errors import UsageError
 from ..core.methods import SearchPart, candidates_expected, method_named, tuning_episodes, tuning_slots
 from ..core.ports import Domain, Numeric, Twinned, shelf_of
 from ..core.values import JSON
+from ..search.conversing import PRACTICE
 from .model import Settings
-from .presets import DEFAULT_PRESET, OFFLINE, PRACTICE, TUNES
+from .presets import DEFAULT_PRESET, OFFLINE, TUNES
 from .sources import GivenValue
 
 TUNED = 3  # at least a third of a budget goes to tuning, where it has slots,

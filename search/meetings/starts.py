@@ -2,17 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from ...core import order_ids
 from ...core.events import SaturationChecked
 from ...core.keeper import Decision
+from ...core.methods import SearchPart
 from ...core.seeds import derive_seed
 from ...core.values import CandidateState
 from ..rollout_plan import FreshPlan, RolloutPlan
+from ..setting_groups import PartSettings, SettingGroup, Switch
 from ..trials import Trial, candidate_of, chain
 from .meeting import Adopts, Meeting, S, begin_round
 from .stream import Records, Stream, roll_on
+
+SATURATION = SettingGroup(
+    name="saturation", parts=frozenset({SearchPart.CLIMB}),
+    switches=(Switch(
+        name="islands", on=lambda values: values["islands"] == 1,
+        otherwise="with islands, whose elites need the same episodes: remove it, or set islands to 1",
+    ),),
+)
+
+
+class SaturationSettings(PartSettings):
+    """Whether a perfect elite may end the search."""
+
+    stop_when: Literal["saturated", "never"] = SATURATION.field("never", "end a search with nothing left to gain")
+
 
 STARTS = 8  # of a perfect elite at once,
 MOST_STARTS = 24  # and at most: without a failure among them its rate of failures is below 12 % (95 %)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ...core.events import EvaluatorMoved, Fact
 from ...core.keeper import Decision
+from ...core.methods import SearchPart
 from ...core.values import CandidateState, EvaluatorCandidate, Score
 from ..elite_keeper import EliteKeeper, MemeticMethod
 from ..part import Rejudged
@@ -16,9 +17,33 @@ from ..parts.front import Front
 from ..parts.partners import Guest
 from ..parts.varied import OtherStructures
 from ..rollout_plan import RolloutPlan
+from ..setting_groups import JUDGE, Count, PartSettings, SettingGroup, Switch
 from ..state import Search
 from ..trials import Trials, chain
 from .recordings import Moves, under
+
+EVALUATOR_MOVES = SettingGroup(
+    name="evaluator moves", parts=frozenset({SearchPart.CLIMB}), roles=frozenset({JUDGE}),
+    switches=(
+        Switch(
+            name="islands", on=lambda values: values["islands"] == 1,
+            otherwise="with islands, which would need one evaluator at one time: remove it, or set islands to 1",
+        ),
+        Switch(
+            name="gate", on=lambda values: values["gate"] == "off",
+            otherwise="with a gate, which compares f_e on the cheap twin by one evaluator: remove it, or set gate to "
+            "'off'",
+        ),
+    ),
+)
+
+
+class MoveSettings(PartSettings):
+    """How often the evaluator may move."""
+
+    evaluator_every: Count = EVALUATOR_MOVES.field(
+        0, "generations after which another evaluator, evolved on later recordings, may take over; 0 is the paper's"
+    )
 
 
 class MovingKeeper(EliteKeeper):

@@ -3,10 +3,21 @@
 from dataclasses import replace
 
 from ...core.events import Propose
+from ...core.methods import SearchPart
 from ...core.seeds import derive_seed
 from ...core.values import Focus, Operator
 from ..part import Part
+from ..setting_groups import PartSettings, SettingGroup
 from ..state import Search
+
+FOCI = SettingGroup(name="foci", parts=frozenset({SearchPart.MACRO}))
+
+
+class FociSettings(PartSettings):
+    """Whether there are foci."""
+
+    macro_focus: bool = FOCI.field(True, "each macro-mutation and crossover of a generation gets another focus")
+
 
 FOCUSED = frozenset({Operator.MACRO, Operator.CROSSOVER})
 

@@ -1,13 +1,27 @@
 """The memory of rejected edits: the summaries of what this generation's climb rejected (H of the paper)."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ...core.events import Propose
 from ...core.faults import is_service_failure
-from ...core.values import CandidateState, Operator, Rejection
+from ...core.methods import SearchPart
+from ...core.values import CandidateState, MemoryDetail, Operator, Rejection
 from ..part import Part, Rejudged
+from ..setting_groups import PartSettings, SettingGroup
 from ..state import Search
 from ..tried import without_figures
+
+CLIMB = SettingGroup(name="climb", parts=frozenset({SearchPart.CLIMB}))
+
+
+class MemorySettings(PartSettings):
+    """What is remembered, and for how long."""
+
+    memory_detail: MemoryDetail = CLIMB.field("full", "what prompts show of edits that did not stay")
+    memory_scope: Literal["generation", "run", "until-changed"] = CLIMB.field(
+        "generation", "how long rejected edits are kept"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ...core.programs.program_text import digest
 from ...core.values import CandidateState
 from ..branch import Branch
 from ..branches.climb import Chain
+from ..options import BRANCHES
 from ..part import Part
+from ..setting_groups import PartSettings
 from ..state import Search
+
+
+class PartnerSettings(PartSettings):
+    """Where second parents come from."""
+
+    partners: Literal["paper", "front"] = BRANCHES.field(
+        "paper", "crossovers of one program with itself, or with the front's"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

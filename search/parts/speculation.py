@@ -9,11 +9,39 @@ from dataclasses import dataclass, replace
 from ...core import order_ids
 from ...core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, Withdraw
 from ...core.keeper import Decision
+from ...core.methods import SearchPart
 from ...core.values import Rejection
 from ..branch import Engine
 from ..branches.climb import Chain, HillClimb
+from ..setting_groups import PartSettings, SettingGroup, Switch
 from ..state import Search
 from ..trials import chain
+
+SPECULATION = SettingGroup(
+    name="speculation", parts=frozenset({SearchPart.CLIMB}),
+    switches=(
+        Switch(
+            name="memory_detail", on=lambda values: values["memory_detail"] != "full",
+            otherwise="with memory_detail = 'full', which shows every verdict before the next question: remove it, or "
+            "set memory_detail to 'summary'",
+        ),
+        Switch(
+            name="proposer_turns", on=lambda values: not values["proposer_turns"],
+            otherwise="with proposer_turns, since conversations for nothing cost too much: remove it, or set "
+            "proposer_turns to 0",
+        ),
+        Switch(
+            name="gate", on=lambda values: values["gate"] == "off",
+            otherwise="with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'",
+        ),
+    ),
+)
+
+
+class SpeculationSettings(PartSettings):
+    """Whether a climb asks ahead."""
+
+    speculation: bool = SPECULATION.field(False, "ask for the next climb before the verdict; changes no result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,7 @@ from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.supervisor import Supervisor
+from memento.search.parts.speculation import SpeculationSettings
 from memento.search.sequencer import RunPlan, Sequencer
 from memento.settings import Settings, build_settings
 
@@ -245,9 +246,9 @@ def _plan(settings: Settings, saving: Sequence[bool]) -> RunPlan:
     domain = load(DOMAIN)
     plan = plan_of(settings, domain, None, domain.reference_evaluator())
     racing, duplicates, speculation = saving
-    options = replace(plan.options, speculation=speculation)
+    choices = plan.choices.but(SpeculationSettings(speculation=speculation))
     search = replace(plan.search, racing=racing, duplicates=duplicates)
-    return replace(plan, search=search, options=options, final_seeds=())
+    return replace(plan, search=search, choices=choices, final_seeds=())
 
 
 def conclusions(facts: Iterable[Fact]) -> list[str]:

@@ -19,7 +19,9 @@ from memento.memory.run_view import view_of_facts
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 from memento.search.keepers import KEEPERS
-from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.memento import PAPER
+from memento.search.options import GenerationBudget
+from memento.search.parts.speculation import SpeculationSettings
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
 from memento.tui.lines import lines_of
@@ -36,7 +38,7 @@ PLAN = RunPlan(
         split="search", seeds=tuple(range(N_ROLL)), evaluator=Program("E"), racing=True, duplicates=True
     ),
     final_seeds=(),
-    options=SearchOptions(speculation=True),
+    choices=PAPER.but(SpeculationSettings(speculation=True)),
     initial=Program("program = 0\n"),
     reference=None,
 )

@@ -10,6 +10,7 @@ from memento.core.methods import Method, add_method
 from memento.core.order_ids import parse
 from memento.core.values import JSON, CandidateState, Operator, Program, Score
 from memento.runtime.supervisor import Replay
+from memento.search.memento import PAPER
 from memento.search.options import GenerationBudget, SearchOptions
 from memento.search.rollout_plan import RolloutPlan
 
@@ -29,8 +30,9 @@ class MethodContract:
     def keeper(self, plan: RolloutPlan = PLAN):
         """A keeper of the method, from a C_0 that is one of the world's programs."""
         add_method(self.method)
-        options = SearchOptions(seed=5, parameters=self.parameters)
-        return self.method.keeper(initial(plan), plan, self.slots, options)
+        return self.method.keeper(
+            initial(plan), plan, self.slots, SearchOptions(seed=5), PAPER.but(self.parameters)
+        )
 
     @pytest.mark.parametrize("seed", range(6))
     def test_the_order_of_arrival_decides_nothing(self, seed: int) -> None:

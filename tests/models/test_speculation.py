@@ -27,7 +27,9 @@ from memento.runtime.bus import EventBus
 from memento.runtime.lanes import Lane
 from memento.runtime.supervisor import Supervisor
 from memento.search.keepers import KEEPERS
-from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.memento import PAPER
+from memento.search.options import GenerationBudget
+from memento.search.parts.speculation import SpeculationSettings
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
 
@@ -75,7 +77,7 @@ async def search(model: Model, *, ahead: bool) -> list[Fact]:
         search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E")),
         final_seeds=(9,),
         initial=Program(shelf_program()),
-        options=SearchOptions(speculation=ahead),
+        choices=PAPER.but(SpeculationSettings(speculation=ahead)),
     )
     pool = SlowPool()
     rollouts = {Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool)}

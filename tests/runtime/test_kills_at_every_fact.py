@@ -65,8 +65,13 @@ from memento.search.criticising import Criticising
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.gate import Gated, GateTerms
 from memento.search.hardening import AttackTerms
+from memento.search.islands import IslandSettings
 from memento.search.keepers import KEEPERS
+from memento.search.memento import PAPER
+from memento.search.moving.keeper import MoveSettings
 from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.parts.memory import MemorySettings
+from memento.search.parts.partners import PartnerSettings
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
 
@@ -141,8 +146,9 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
     )),
     "moving evaluator": lambda: Sequencer(replace(
         PLAN, slots=SHORT, search=replace(PLAN.search, evaluator=None, racing=True, duplicates=True),
-        evaluator_budget=JUDGED, options=SearchOptions(
-            evaluator_every=1, front=True, full_memory=True, lasting_memory=True
+        evaluator_budget=JUDGED, choices=PAPER.but(
+            MoveSettings(evaluator_every=1), PartnerSettings(partners="front"),
+            MemorySettings(memory_detail="full", memory_scope="run"),
         ),
     )),
     "moving evaluator with attacks, challenges, choice and critic": lambda: Criticising(Sequencer(replace(
@@ -150,23 +156,28 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
         search=replace(
             PLAN.search, evaluator=None, episodes=60, fresh=FreshPlan(seed=7, confirm=3, choice=8)
         ),
-        options=SearchOptions(evaluator_every=1),
+        choices=PAPER.but(MoveSettings(evaluator_every=1)),
     ))),
     "budget, challenges and choice": lambda: Sequencer(
         replace(PLAN, search=replace(
             PLAN.search, episodes=40, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True
         ))
     ),
-    "islands": lambda: Sequencer(replace(PLAN, slots=SHARED, options=SearchOptions(seed=2, islands=2))),
+    "islands": lambda: Sequencer(replace(
+        PLAN, slots=SHARED, options=SearchOptions(seed=2), choices=PAPER.but(IslandSettings(islands=2))
+    )),
     "islands with challenges, choice, gate and critic": lambda: Criticising(Gated(
         Sequencer(replace(
             PLAN, slots=replace(SHARED, generations=2, crossover=1),
-            options=SearchOptions(seed=4, islands=2, dealing="ucb"),
+            options=SearchOptions(seed=4),
+            choices=PAPER.but(IslandSettings(islands=2, island_dealing="ucb")),
             search=replace(PLAN.search, episodes=50, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True),
         )), GATE,
     )),
     "front and marked memory": lambda: Sequencer(replace(
-        PLAN, options=SearchOptions(front=True, full_memory=True, lasting_memory=True, marked_memory=True)
+        PLAN, choices=PAPER.but(
+            PartnerSettings(partners="front"), MemorySettings(memory_detail="full", memory_scope="until-changed")
+        )
     )),
     "fresh starts": lambda: Sequencer(
         replace(PLAN, search=replace(PLAN.search, fresh=FreshPlan(seed=7, starts=10, first=2)))

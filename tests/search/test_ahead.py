@@ -14,9 +14,11 @@ from memento.core.order_ids import FRESH, parse
 from memento.core.values import Program
 from memento.search.ahead import MOST, basis, likely_rolls
 from memento.search.conversing import Talks
+from memento.search.islands import IslandSettings
 from memento.search.keepers import KEEPERS
 from memento.search.meetings.challenge import Challenge
-from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.memento import PAPER
+from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
 
@@ -77,7 +79,7 @@ class Watched:
 def watched(fresh: FreshPlan, world: Skilled, *, method: str = "memento", islands: int = 1) -> Watched:
     """A whole search."""
     keeper = Watched(Sequencer(RunPlan(
-        method=KEEPERS[method], options=SearchOptions(islands=islands),
+        method=KEEPERS[method], choices=PAPER.but(IslandSettings(islands=islands)),
         slots=GenerationBudget(generations=GENERATIONS, hill_climb=2, macro=2, crossover=2),
         search=RolloutPlan(
             split="search", seeds=(11, 12, 13), evaluator=Program("E*"), fresh=fresh, duplicates=True,

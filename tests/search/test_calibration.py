@@ -18,8 +18,9 @@ from memento.core.faults import Fault, FaultKind
 from memento.core.metrics import aggregate
 from memento.core.programs.calibration import worth
 from memento.core.values import CandidateState, Episode, Operator, Program, Score
+from memento.search.calibration import Proposals
 from memento.search.keepers import KEEPERS
-from memento.search.options import PLAIN, GenerationBudget, SearchOptions
+from memento.search.options import PLAIN, Choices, GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 
 from ..support.keeper_world import CALL, play
@@ -68,8 +69,8 @@ class Robot:
         raise AssertionError(order)
 
 
-def run(robot: Robot, options: SearchOptions = PLAIN) -> list[Fact]:
-    log, _ = play(KEEPERS["calibrate"](INITIAL, PLAN, STEPS, options), robot, lambda count: 0)
+def run(robot: Robot, *chosen: Proposals) -> list[Fact]:
+    log, _ = play(KEEPERS["calibrate"](INITIAL, PLAN, STEPS, PLAIN, Choices(*chosen)), robot, lambda count: 0)
     return log
 
 
@@ -86,7 +87,7 @@ def test_each_step_starts_from_the_last_tested_constants_and_knows_the_earlier_o
 def test_the_result_is_the_latest_of_the_best_or_for_a_search_without_metrics_the_earliest(
     latest: bool, last: str
 ) -> None:
-    log = run(Robot(), SearchOptions(latest_of_equals=latest))
+    log = run(Robot(), Proposals(read_metrics=latest))
     [ended] = [fact for fact in log if isinstance(fact, SearchEnded)]
     assert (ended.elite, ended.success_rate) == (last, 1.0)
     elites = [fact.candidate for fact in log if isinstance(fact, EliteChanged)]

@@ -21,10 +21,13 @@ from memento.core.events import (
 from memento.core.values import Episode, Program
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
-from memento.search.criticising import Criticising, worst
+from memento.search.criticising import Criticising
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.keepers import KEEPERS
-from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.looks import worst
+from memento.search.memento import PAPER
+from memento.search.options import GenerationBudget
+from memento.search.parts.speculation import SpeculationSettings
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
 
@@ -99,7 +102,7 @@ def test_each_recording_is_looked_at_once_and_every_prompt_has_its_look(method: 
 def test_a_critic_that_nobody_follows_changes_no_decision(
     speculation: bool, seed: int, one: int, other: int
 ) -> None:
-    plan = plan_of("memento", options=SearchOptions(speculation=speculation), racing=False)
+    plan = plan_of("memento", choices=PAPER.but(SpeculationSettings(speculation=speculation)), racing=False)
     plain, _ = play(Sequencer(plan), Sound(seed), picks(one))
     looked, _ = play(Criticising(Sequencer(plan)), Sound(seed), picks(other))
     assert conclusions(looked) == conclusions(plain)

@@ -29,9 +29,12 @@ from memento.memory.run_view import view_of_facts
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising
-from memento.search.gate import Gated, GateTerms, clearly_below, why_stopped
+from memento.search.gate import Gated, GateTerms
+from memento.search.gate_verdict import clearly_below, why_stopped
 from memento.search.keepers import KEEPERS
-from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.memento import PAPER
+from memento.search.options import GenerationBudget
+from memento.search.parts.memory import MemorySettings
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
 
@@ -209,9 +212,9 @@ def test_known_programs_change_nothing_but_the_number_of_episodes(seed: int, arr
 
 
 def test_prompts_say_that_an_edit_was_stopped() -> None:
-    options = SearchOptions(full_memory=True)
+    choices = PAPER.but(MemorySettings(memory_detail="full"))
     world = Graded(3)
-    log, _ = play(gated(plan_of(options=options), audit=0.0), world, picks(0))
+    log, _ = play(gated(plan_of(choices=choices), audit=0.0), world, picks(0))
     rejected = [fact.rejection for fact in log if isinstance(fact, CandidateRejected)]
     assert any(each.reason.startswith("stopped at the gate: F is ") for each in rejected)
     shown = [

@@ -11,12 +11,13 @@ from memento.memory.codec import encode
 from memento.search.keepers import KEEPERS
 from memento.search.lineage import LINEAGE, lineage_of
 from memento.search.options import GenerationBudget
+from memento.search.parts.foci import FociSettings
 from memento.search.trials import brief_of, candidate_of, trial_from
 from memento.search.tried import BESIDE, TRIED, not_chosen, of_lineage
 
 from ..support.keeper_world import Repeating, play
 from ..support.prompt_samples import candidate
-from ..support.searches import PLAN, budgets, make, seeds
+from ..support.searches import FULL, PLAN, budgets, make, seeds
 
 methods = st.sampled_from(sorted(set(KEEPERS) - {"random"}))  # which asks without parents
 
@@ -41,7 +42,7 @@ def noted(
     method: str, slots: GenerationBudget, seed: int, arrival: int, *, racing: bool, duplicates: bool
 ) -> tuple[Noting, list]:
     world = Noting(seed)
-    keeper = make(method, slots, seed, (racing, duplicates, False), full_memory=True, macro_focus=True)
+    keeper = make(method, slots, seed, (racing, duplicates, False), FULL, FociSettings())
     log, _ = play(keeper, world, random.Random(arrival).randrange)
     return world, log
 

@@ -24,7 +24,7 @@ from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
 from memento.search.branch import best_of
 from memento.search.elite_keeper import EliteKeeper
-from memento.search.memento import memento_keeper
+from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 
@@ -52,7 +52,7 @@ def keeper(slots: GenerationBudget, fitness: float = 0.25, *, racing: bool = Tru
         slot=0,
         fitness=fitness,
     )
-    return memento_keeper(initial, replace(PLAN, racing=racing), slots)
+    return KEEPERS["memento"](initial, replace(PLAN, racing=racing), slots)
 
 
 def run(slots: GenerationBudget, seed: int, arrival: int, **world: float) -> list[Fact]:

@@ -28,9 +28,12 @@ from memento.core.events import (
 from memento.core.order_ids import FRESH, parse
 from memento.core.values import Operator
 from memento.runtime.supervisor import Replay
-from memento.search.islands import ISOLATION, IslandTally, by_confidence, in_turn, shares_of, spread
+from memento.search.islands import ISOLATION, IslandSettings, IslandTally, by_confidence, in_turn, shares_of, spread
 from memento.search.keepers import KEEPERS
+from memento.search.memento import PAPER
 from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.parts.foci import FociSettings
+from memento.search.parts.speculation import SpeculationSettings
 from memento.search.rollout_plan import FreshPlan
 
 from ..support.keeper_world import Repeating, play
@@ -62,9 +65,12 @@ def keeper_of(
     dealing: str = "equal", **plan: Any,
 ):
     racing, duplicates, speculation = saving
-    options = SearchOptions(seed=seed, speculation=speculation, islands=islands, dealing=dealing, macro_focus=True)
+    choices = PAPER.but(
+        SpeculationSettings(speculation=speculation), FociSettings(macro_focus=True),
+        IslandSettings(islands=islands, island_dealing=dealing),
+    )
     rollouts = replace(PLAN, racing=racing, duplicates=duplicates, **plan)
-    return KEEPERS["memento"](initial(seed), rollouts, slots, options)
+    return KEEPERS["memento"](initial(seed), rollouts, slots, SearchOptions(seed=seed), choices)
 
 
 def run(slots: GenerationBudget, seed: int, arrival: int, islands: int, **options: Any) -> list[Fact]:

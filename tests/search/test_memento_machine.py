@@ -24,9 +24,11 @@ from memento.core.events import (
 from memento.core.faults import Fault, FaultKind
 from memento.core.values import Call, CandidateState, Document, Episode, Operator, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.memento import memento_keeper
-from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.keepers import KEEPERS
+from memento.search.memento import PAPER
+from memento.search.options import PLAIN, GenerationBudget
 from memento.search.parts.memory import Rejections
+from memento.search.parts.speculation import SpeculationSettings
 from memento.search.rollout_plan import RolloutPlan
 
 CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))
@@ -53,8 +55,8 @@ class Search(RuleBasedStateMachine):
             fitness=fitness,
         )
         plan = replace(PLAN, duplicates=duplicates)
-        options = SearchOptions(speculation=speculation)
-        self.keeper = memento_keeper(initial, plan, self.slots, options)
+        choices = PAPER.but(SpeculationSettings(speculation=speculation))
+        self.keeper = KEEPERS["memento"](initial, plan, self.slots, PLAIN, choices)
         self.log: list[Fact] = []
         self.open: dict[str, Order] = {}
         decision = self.keeper.start()

@@ -44,9 +44,13 @@ from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms
 from memento.search.keepers import KEEPERS
+from memento.search.memento import PAPER
+from memento.search.moving.keeper import MoveSettings
 from memento.search.moving.recordings import CLOSE, FAILURES, Moves, draw, under
 from memento.search.moving.successor import MoveRecordings, verdict_on
-from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.options import PLAIN, GenerationBudget
+from memento.search.parts.memory import MemorySettings
+from memento.search.parts.partners import PartnerSettings
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
 from memento.search.tried import without_figures
@@ -191,10 +195,14 @@ PLAN = RunPlan(
     method=KEEPERS["memento"], slots=GenerationBudget(generations=4, hill_climb=2, macro=2, crossover=1),
     search=RolloutPlan(split="search", seeds=(1, 2), evaluator=None, racing=True, duplicates=True),
     final_seeds=(91,), evaluator_budget=EvaluatorBudget(pool=2, judges=1, generations=2),
-    options=SearchOptions(evaluator_every=1, full_memory=True, lasting_memory=True, front=True),
+    choices=PAPER.but(
+        MoveSettings(evaluator_every=1), PartnerSettings(partners="front"),
+        MemorySettings(memory_detail="full", memory_scope="run"),
+    ),
 )
 TESTED = replace(
-    PLAN, probe_seed=7, tested=True, attacks=AttackTerms(rounds=1, seed=7), options=SearchOptions(evaluator_every=2),
+    PLAN, probe_seed=7, tested=True, attacks=AttackTerms(rounds=1, seed=7),
+    choices=PAPER.but(MoveSettings(evaluator_every=2)),
     search=replace(PLAN.search, episodes=90, fresh=FreshPlan(seed=7, confirm=3, choice=8, starts=4, first=2)),
 )
 seeds = st.integers(0, 10**6)
@@ -290,7 +298,8 @@ class Few(Watching):
 def test_every_recording_that_is_scored_again_is_still_there(seed):
     world, policy = Few(seed), RetentionPolicy(moving=True)
     plan = replace(
-        PLAN, slots=replace(PLAN.slots, macro=16), options=replace(PLAN.options, evaluator_every=2, front=False)
+        PLAN, slots=replace(PLAN.slots, macro=16),
+        choices=PLAN.choices.but(MoveSettings(evaluator_every=2), PartnerSettings()),
     )
     log, dropped = run(plan, world), set[str]()
     orders = {order.id: order for order in world.orders}
@@ -311,7 +320,7 @@ def test_copies_take_over_episodes_of_what_is_remembered_alone():
     """The recordings of other candidates go at the end of their generation."""
     plan = replace(PLAN.search, evaluator=Program("E"), seeds=(0, 1))
     initial = candidate("init/0", 0.1, 0.1, generation=0)
-    keeper = KEEPERS["memento"](initial, plan, PLAN.slots, SearchOptions(evaluator_every=9))
+    keeper = KEEPERS["memento"](initial, plan, PLAN.slots, PLAIN, PAPER.but(MoveSettings(evaluator_every=9)))
     state = keeper.start().state
     lost, elite = candidate("g1/macro/1", 0.2, 0.2), candidate("g1/macro/0", 0.9, 0.9)
     state = replace(state, trials=replace(state.trials.knowing(lost).knowing(elite), open={}))
@@ -347,7 +356,7 @@ def test_an_evaluator_that_is_refused_changes_nothing_but_the_count():
 
     log = run(PLAN, Alike(4))
     assert all(not each.moved and "chosen again" in each.reason for each in of(log, EvaluatorMoved))
-    fixed = run(replace(PLAN, options=replace(PLAN.options, evaluator_every=0)), Alike(4))
+    fixed = run(replace(PLAN, choices=PLAN.choices.but(MoveSettings())), Alike(4))
     assert of(log, EliteChanged) == of(fixed, EliteChanged) and len(of(log, EvaluatorMoved)) == 3
 
 
@@ -366,7 +375,7 @@ def test_without_a_usable_vote_in_a_move_the_evaluator_in_use_stays():
 def test_a_program_that_is_fitter_since_a_move_may_become_the_elite():
     found = 0
     for seed in range(6):
-        log = run(replace(PLAN, options=SearchOptions(evaluator_every=1)), Differing(seed))
+        log = run(replace(PLAN, choices=PAPER.but(MoveSettings(evaluator_every=1))), Differing(seed))
         for place, fact in enumerate(log):
             if isinstance(fact, EvaluatorMoved) and fact.moved:
                 best = max(fact.fitnesses)

@@ -34,20 +34,21 @@ from memento.runtime.supervisor import Replay
 from memento.search import trials
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.parts.memory import MemorySettings
+from memento.search.setting_groups import PartSettings
 
 from ..support.keeper_world import Repeating, play
-from ..support.searches import PLAN, budgets, initial, make, seeds
+from ..support.searches import FULL, PLAN, budgets, initial, make, seeds
 
 methods = st.sampled_from(sorted(KEEPERS))
 savings = st.tuples(st.booleans(), st.booleans(), st.booleans())  # racing, duplicates, speculation
 
 
 def run(
-    method: str, slots: GenerationBudget, seed: int, arrival: int, saving: tuple[bool, bool, bool], *,
-    failure_rate: float = 0.2,
-    **options: bool,
+    method: str, slots: GenerationBudget, seed: int, arrival: int, saving: tuple[bool, bool, bool],
+    *chosen: PartSettings, failure_rate: float = 0.2,
 ) -> list[Fact]:
-    keeper = make(method, slots, seed, saving, **options)
+    keeper = make(method, slots, seed, saving, *chosen)
     log, last = play(keeper, Repeating(seed, failure_rate=failure_rate), random.Random(arrival).randrange)
     assert keeper.finished(last.state)
     return log
@@ -338,7 +339,7 @@ def test_both_outcomes_and_both_times_of_the_answer_occur() -> None:
 
 def test_with_a_full_memory_climbs_are_neither_speculative_nor_pruned() -> None:
     slots = GenerationBudget(generations=2, hill_climb=6, macro=0, crossover=0)
-    log = run("memento", slots, 4, 0, (True, False, True), failure_rate=0.0, full_memory=True)
+    log = run("memento", slots, 4, 0, (True, False, True), FULL, failure_rate=0.0)
     assert not of(log, SpeculationEnded)
     assert all(fact.rejection.fitness_difference is not None for fact in of(log, CandidateRejected))
     raced = run("memento", slots, 4, 0, (True, False, True), failure_rate=0.0)
@@ -348,6 +349,7 @@ def test_with_a_full_memory_climbs_are_neither_speculative_nor_pruned() -> None:
 @pytest.mark.parametrize("lasting", [False, True])
 def test_the_memory_lasts_a_generation_or_the_run(lasting: bool) -> None:
     slots = GenerationBudget(generations=3, hill_climb=3, macro=0, crossover=0)
+    memory = MemorySettings(memory_detail="summary", memory_scope="run" if lasting else "generation")
     world = Repeating(1, failure_rate=0.0)
     shown: dict[str, list[str]] = {}
     answer = world.answer
@@ -358,7 +360,7 @@ def test_the_memory_lasts_a_generation_or_the_run(lasting: bool) -> None:
         return answer(order)
 
     world.answer = watch
-    log, _ = play(make("memento", slots, 1, (False, False, False), lasting_memory=lasting), world, lambda n: 0)
+    log, _ = play(make("memento", slots, 1, (False, False, False), memory), world, lambda n: 0)
     rejected = [fact.candidate for fact in of(log, CandidateRejected)]
     before = [candidate for candidate in rejected if not candidate.startswith("g3/")]
     assert any(candidate.startswith("g1/") for candidate in before)

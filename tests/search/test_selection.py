@@ -16,9 +16,10 @@ from memento.search.branches.tune.branch import Tune, TunePlan
 from memento.search.options import GenerationBudget
 from memento.search.parts.front import Front, FrontPartners, front_with
 from memento.search.parts.long_memory import MarkedMemory
-from memento.search.parts.memory import Memory, Rejections
-from memento.search.parts.partners import Guest
+from memento.search.parts.memory import Memory, MemorySettings, Rejections
+from memento.search.parts.partners import Guest, PartnerSettings
 from memento.search.parts.varied import KEPT, OtherStructures, VariedPartners
+from memento.search.setting_groups import PartSettings
 from memento.search.state import Search
 from memento.search.trials import Trials
 
@@ -157,11 +158,14 @@ class Watched(Repeating):
         return replace(fact, summary=f"{fact.summary} {crc32(repr(marks).encode()) % 97}") if any(marks) else fact
 
 
+FRONT = PartnerSettings(partners="front")
 SLOTS = GenerationBudget(generations=3, hill_climb=3, macro=2, crossover=2)
 
 
-def watched(seed: int, arrival: int, saving: tuple[bool, bool, bool], **options: bool) -> tuple[list[Fact], Watched]:
-    keeper, world = make("memento", SLOTS, seed, saving, **options), Watched(seed)
+def watched(
+    seed: int, arrival: int, saving: tuple[bool, bool, bool], *chosen: PartSettings
+) -> tuple[list[Fact], Watched]:
+    keeper, world = make("memento", SLOTS, seed, saving, *chosen), Watched(seed)
     log, last = play(keeper, world, random.Random(arrival).randrange)
     assert keeper.finished(last.state)
     return log, world
@@ -179,8 +183,8 @@ def crossed(world: Watched) -> list[tuple[str, ...]]:
 def test_with_a_front_nothing_is_pruned_and_parents_do_not_depend_on_the_order_of_arrival(
     seed: int, one: int, other: int, duplicates: bool
 ) -> None:
-    log, world = watched(seed, one, (True, duplicates, False), front=True)
-    _, again = watched(seed, other, (False, False, False), front=True)
+    log, world = watched(seed, one, (True, duplicates, False), FRONT)
+    _, again = watched(seed, other, (False, False, False), FRONT)
     assert crossed(world) == crossed(again)
     found = {fact.candidate.id: fact.candidate for fact in log if isinstance(fact, CandidateScored)}
     assert all(candidate.bound is None for candidate in found.values())
@@ -195,7 +199,7 @@ def test_a_front_gives_a_second_program_where_both_branches_end_with_one() -> No
     twice, fronted = 0, 0
     for seed in range(15):
         _, plain = watched(seed, seed, (False, False, False))
-        _, world = watched(seed, seed, (False, False, False), front=True)
+        _, world = watched(seed, seed, (False, False, False), FRONT)
         twice += sum(
             digest(order.parents[0].program) == digest(order.parents[1].program)
             for order in plain.asked if order.operator is Operator.CROSSOVER
@@ -235,11 +239,11 @@ def test_a_rejected_edit_knows_which_of_its_parts_an_accepted_edit_changed() -> 
 def test_what_prompts_say_of_changes_does_not_depend_on_the_order_of_arrival(
     seed: int, one: int, other: int, full: bool
 ) -> None:
-    options = {"lasting_memory": True, "marked_memory": True, "full_memory": full}
+    memory = MemorySettings(memory_detail="full" if full else "summary", memory_scope="until-changed")
     seen_by = [
         {
             order.id.removesuffix("/ahead"): [(one.summary, one.changed) for one in order.rejections]
-            for order in watched(seed, arrival, saving, **options)[1].asked
+            for order in watched(seed, arrival, saving, memory)[1].asked
         }
         for arrival, saving in ((one, (False, False, False)), (other, (True, True, True)))
     ]
@@ -247,10 +251,11 @@ def test_what_prompts_say_of_changes_does_not_depend_on_the_order_of_arrival(
 
 
 def test_later_generations_are_told_what_the_elite_changed() -> None:
+    memory = MemorySettings(memory_detail="summary", memory_scope="until-changed")
     marked = [
         rejection
         for seed in range(8)
-        for order in watched(seed, seed, (False, False, False), lasting_memory=True, marked_memory=True)[1].asked
+        for order in watched(seed, seed, (False, False, False), memory)[1].asked
         for rejection in order.rejections if rejection.changed
     ]
     assert marked

@@ -33,12 +33,13 @@ from memento.core.methods import METHODS
 from memento.core.order_ids import CONDITIONS, parse
 from memento.core.values import CandidateState, Episode, Examination, JudgeReason, Operator, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.evaluator_search import EvaluatorBudget, EvaluatorKeeper, majority
+from memento.search.evaluator_search import EvaluatorBudget, EvaluatorKeeper
 from memento.search.initial import score_baseline
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
 from memento.search.rollout_plan import RolloutPlan
 from memento.search.sequencer import RunPlan, Sequencer
+from memento.search.votes import majority
 
 from ..support.keeper_world import World, play
 

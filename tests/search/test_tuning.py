@@ -28,8 +28,10 @@ from memento.runtime.supervisor import Replay
 from memento.search.branches.tune.slot import DUEL, LEAST_FIRST, VECTORS, Tuning, begin_tuning
 from memento.search.branches.tune.values import Learned, f_ratio, in_words
 from memento.search.elite_keeper import EliteKeeper
-from memento.search.memento import memento_keeper
+from memento.search.keepers import KEEPERS
+from memento.search.memento import PAPER
 from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.parts.memory import MemorySettings
 from memento.search.rollout_plan import FreshPlan, RolloutPlan
 
 from ..support.keeper_world import World, play
@@ -313,7 +315,9 @@ slots_strategy = st.builds(
 
 
 def keeper(slots: GenerationBudget, plan: RolloutPlan = PLAN) -> EliteKeeper:
-    return memento_keeper(elite("A = 0.5\nB = 2.0\n"), plan, slots, SearchOptions(seed=3, full_memory=True))
+    return KEEPERS["memento"](
+        elite("A = 0.5\nB = 2.0\n"), plan, slots, SearchOptions(seed=3), PAPER.but(MemorySettings(memory_detail="full"))
+    )
 
 
 def run(slots: GenerationBudget, seed: int, arrival: int, plan: RolloutPlan = PLAN) -> list[Fact]:
@@ -431,7 +435,7 @@ def test_a_tuned_program_that_is_fitter_becomes_elite_and_a_parent_of_crossover(
             return fact
 
     programs: dict[str, Program] = {}
-    searching = memento_keeper(
+    searching = KEEPERS["memento"](
         elite("A = 0.5  # tune: 0..2\n"), PLAN,
         GenerationBudget(generations=1, hill_climb=1, macro=1, crossover=1, tune=1, tune_episodes=60),
     )
@@ -466,7 +470,7 @@ def test_a_budget_of_episodes_is_never_exceeded(
 
 def test_what_a_tuning_does_not_use_is_for_that_of_the_next_generation() -> None:
     """Five constants need 30 episodes: two slots of 23 are one tuning."""
-    searching = memento_keeper(
+    searching = KEEPERS["memento"](
         elite(WIDE, 1.0, 1.0), replace(PLAN, racing=False, episodes=1000),
         GenerationBudget(generations=4, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=23),
     )
@@ -482,7 +486,7 @@ def test_what_a_tuning_does_not_use_is_for_that_of_the_next_generation() -> None
 
 def test_candidates_leave_the_episodes_of_a_tuning_that_is_planned_for_a_later_generation() -> None:
     """Ten candidates would leave too few of 50 episodes for five constants, which need 30."""
-    searching = memento_keeper(
+    searching = KEEPERS["memento"](
         elite(WIDE, 1.0, 1.0), replace(PLAN, racing=False, episodes=50),
         GenerationBudget(
             generations=3, hill_climb=5, macro=5, crossover=0, tune=1, tune_episodes=33, tune_generations=1

@@ -28,7 +28,7 @@ from memento.search.options import GenerationBudget
 from memento.search.what_if import DrawsKeeper, DrawsState, OrderBefore, shown_less
 
 from ..support.keeper_world import CALL, Repeating, World, play
-from ..support.searches import PLAN, budgets, initial, make, seeds
+from ..support.searches import FULL, PLAN, budgets, initial, make, seeds
 
 FAULT = Fault(kind=FaultKind.NOT_PYTHON, message="no")
 savings = st.tuples(st.booleans(), st.booleans(), st.booleans())
@@ -52,13 +52,13 @@ class Asked(Repeating):
 def test_the_log_gives_every_order_back_as_it_was(
     slots: GenerationBudget, seed: int, arrival: int, saving: tuple[bool, bool, bool], full: bool
 ) -> None:
-    world = Asked(seed)
-    log, _ = play(make("memento", slots, seed, saving, full_memory=full), world, random.Random(arrival).randrange)
+    world, chosen = Asked(seed), [FULL] if full else []
+    log, _ = play(make("memento", slots, seed, saving, *chosen), world, random.Random(arrival).randrange)
     settled = [fact.candidate.id for fact in log if isinstance(fact, CandidateScored)]
     for place, fact in enumerate(log):
         if not isinstance(fact, CandidateScored):
             continue
-        before = OrderBefore(make("memento", slots, seed, saving, full_memory=full), fact.candidate.id)
+        before = OrderBefore(make("memento", slots, seed, saving, *chosen), fact.candidate.id)
         Replay(before).replay(log[: place + 1])
         assert before.order is not None
         assert before.order == world.orders[before.order.id]
@@ -174,13 +174,13 @@ def test_a_smaller_memory_is_that_of_a_search_which_had_no_other(
 ) -> None:
     """What the keeper of a run with a full memory ordered, cut, shows what a keeper with a smaller one would show."""
     saving = (False, duplicates, False)
-    log, _ = play(make("memento", slots, seed, saving, full_memory=True), World(seed), random.Random(arrival).randrange)
+    log, _ = play(make("memento", slots, seed, saving, FULL), World(seed), random.Random(arrival).randrange)
     for place, fact in enumerate(log):
         if not isinstance(fact, CandidateScored):
             continue
         found = []
         for full in (True, False):
-            before = OrderBefore(make("memento", slots, seed, saving, full_memory=full), fact.candidate.id)
+            before = OrderBefore(make("memento", slots, seed, saving, *([FULL] if full else [])), fact.candidate.id)
             Replay(before).replay(log[: place + 1])
             assert before.order is not None
             found.append(shown_less(before.order) if full else before.order)

@@ -14,8 +14,8 @@ from memento.core.errors import UsageError, no_such
 from memento.core.methods import METHODS, branches_of
 from memento.core.values import JSON
 from memento.search.keepers import KEEPERS
+from memento.search.setting_groups import ROLES
 from memento.settings import Settings, build_settings, building, checks, fits, groups, parse_assignments
-from memento.settings.groups import ROLES
 from memento.settings.model import TABLES
 from memento.settings.presets import PRESETS
 

@@ -6,8 +6,12 @@ from hypothesis import strategies as st
 from memento.core.events import Roll
 from memento.core.values import CandidateState, Operator, Program, Score
 from memento.search.keepers import KEEPERS
+from memento.search.memento import PAPER
 from memento.search.options import GenerationBudget, SearchOptions
+from memento.search.parts.memory import MemorySettings
+from memento.search.parts.speculation import SpeculationSettings
 from memento.search.rollout_plan import RolloutPlan
+from memento.search.setting_groups import PartSettings
 
 from .keeper_world import Repeating
 
@@ -19,6 +23,7 @@ budgets = st.builds(
     macro=st.integers(0, 4),
     crossover=st.integers(0, 3),
 )
+FULL = MemorySettings(memory_detail="full")
 PLAN = RolloutPlan(split="search", seeds=(11, 12, 13), evaluator=Program("E*"))
 
 
@@ -35,8 +40,8 @@ def initial(seed: int) -> CandidateState:
     )
 
 
-def make(method: str, slots: GenerationBudget, seed: int, saving: tuple[bool, bool, bool], **options: bool):
+def make(method: str, slots: GenerationBudget, seed: int, saving: tuple[bool, bool, bool], *settings: PartSettings):
     racing, duplicates, speculation = saving
     plan = replace(PLAN, racing=racing, duplicates=duplicates)
-    choices = SearchOptions(seed=seed, speculation=speculation, **options)
-    return KEEPERS[method](initial(seed), plan, slots, choices)
+    choices = PAPER.but(SpeculationSettings(speculation=speculation), *settings)
+    return KEEPERS[method](initial(seed), plan, slots, SearchOptions(seed=seed), choices)

@@ -11,17 +11,28 @@ from ....core import order_ids
 from ....core.events import ConstantsTried, Fact, TryConstants
 from ....core.faults import Fault
 from ....core.keeper import Decision
-from ....core.methods import is_tuned
+from ....core.methods import SearchPart, is_tuned
 from ....core.seeds import derive_seed
 from ....core.values import CandidateState, Operator, Program
 from ...branch import Branch, Engine, Reservation
 from ...dealing import tunable
 from ...meetings.meeting import follow
 from ...part import Rejudged
+from ...setting_groups import Count, PartSettings, Positive, SettingGroup
 from ...state import Search
 from ...trials import Trial, chain, failed_candidate, trial_from
 from .slot import Tuning, begin_tuning
 from .values import Learned
+
+TUNING = SettingGroup(name="tuning", parts=frozenset({SearchPart.TUNING}))
+
+
+class TuneSettings(PartSettings):
+    """When constants are tuned, and on how many episodes."""
+
+    tune_generations: Count = TUNING.field(0, "how many generations tune constants, from the second on; 0: all")
+    tune_episodes: Positive = TUNING.field(200, "episodes on which one tuning tries constants")
+
 
 Spend = Callable[[Search, CandidateState], Decision[Search]]
 
