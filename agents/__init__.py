@@ -1,9 +1,13 @@
 """The agents: each turns one order into one fact. What models are shown, and how their replies are read.
 
     ballots             what a judge sees of a pool: the values of all evaluators in one table
+    side_by_side        programs next to each other without their common parts: each shared part once
+    probe_words         probes in words: the recordings with their known order, and the pairs ranked wrongly
     calibrating         the agent that calibrates: turns κ_i and what its trials showed into κ_(i+1)
     contract_check      whether a program keeps its contract: the class and its methods, seen from the text alone
     conversation        one turn of a conversation: its prompt, the question to the model
+    stand_in            which draft is submitted for a model that ends its conversation without a submission. Pure
+    turn_prompts        the prompt of one turn: the first question, the tools, the conversation so far, and what is le
     critic              the critic: looks at a sheet of an episode and says in a few words what went wrong
     critic_sheets       the sheets of a critic: which rows of a recording it is shown, drawn
     episode_table       one table in which the episodes of a program can be compared: a column per episode
@@ -25,5 +29,7 @@
     tool_requests       reads the call of a tool from a reply: a line `Tool: NAME`, lines with its arguments
     tools               the agents of the tools: try a draft, look at rows of a recording, compute over a recording
     verdict             reads a judge's answer: one JSON object with a choice and a reason
+    json_objects        jSON objects in a model's reply
+    judge_reasons       the reasons of the judges who chose a parent, for the writers of the next evaluators. They are
     writing             the common part of all agents that request programs: the model call
 """

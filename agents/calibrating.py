@@ -15,9 +15,9 @@ from ..core.values import JSON, Call, CandidateState, Program
 from .episode_table import metrics_table
 from .feedback import faults_text
 from .fences import split
+from .json_objects import json_objects
 from .proposers import Common
 from .reply import summary_line
-from .verdict import json_objects
 from .writing import AS_PUBLISHED, PROPOSER, Asked, Writer, program_block, question, situation
 
 SHOWN = 12  # earlier vectors of constants that a prompt shows, the latest ones

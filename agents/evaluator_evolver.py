@@ -10,12 +10,12 @@ from ..core.ports import Form, Model, Prompts
 from ..core.programs.program_text import MAX_EVALUATOR
 from ..core.text import excerpt, fenced_text, one_line
 from ..core.values import Brief, Contract, EvaluatorCandidate, Exploit, FeedbackDetail, Program
-from .ballots import MAX_COURSE, courses, order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
 from .fences import split
 from .fitting import COURSES, PARTS_OF_EVALUATORS, PromptLimits, evaluator_order_without, fitting, shortened
 from .foci import EMPHASES, remedies
-from .verdict import reasons_list
+from .judge_reasons import reasons_list
+from .probe_words import MAX_COURSE, courses, order_line, probe_scores_table, probes_table, violations_list
 from .writing import (
     AS_PUBLISHED,
     ATTACKER,

@@ -11,8 +11,8 @@ from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import fenced_text, one_line, plural
 from ..core.values import JSON, CandidateState, Operator, Program
-from .ballots import side_by_side
 from .feedback import MAX_EPISODES
+from .side_by_side import side_by_side
 
 MAX_NAME = 64
 MAX_CELL = 80

@@ -12,7 +12,7 @@ from ..core.ports import Form, Model, Prompts, Rig
 from ..core.programs.program_text import digest
 from ..core.text import excerpt, fenced_text
 from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, MemoryDetail
-from .conversation import Talker, TurnPrompts
+from .conversation import Talker
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
 from .feedback import coverage_text, faults_text, policy_feedback
@@ -23,6 +23,7 @@ from .memory_text import history, others_list, rejections_list, tried_earlier, t
 from .notes import MAX_WORDS, Notes, note_of, notes_text
 from .pairs import pair_table, second_block, second_history, title_of
 from .stories import said_of_worst
+from .turn_prompts import TurnPrompts
 from .writing import (
     AS_PUBLISHED,
     PROPOSER,

@@ -24,10 +24,10 @@ from ..core.recording_file import load_recording, trajectory_path
 from ..core.text import excerpt, one_line, plural, text_table, two_digits
 from ..core.turns import HIDDEN, Passage
 from ..core.values import JSON, CallTimes, CandidateState, Contract, Episode, Operator, Program, Score
-from .conversation import MAX_ANSWER
 from .episode_table import REGULAR_ENDS
 from .feedback import fault_text, policy_feedback
 from .rollout_agents import Roller
+from .turn_prompts import MAX_ANSWER
 
 # Code over a recording: the program that runs it where evaluators run, and its output.
 #

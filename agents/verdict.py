@@ -1,50 +1,13 @@
 """Reads a judge's answer: one JSON object with a choice and a reason."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..core.labels import label
 from ..core.ports import Reply
 from ..core.text import one_line
-from ..core.values import JSON, JudgeReason
-
-# JSON objects in a model's reply.
-
-
-MAX_SEARCHED = 40_000  # characters at the end of a reply that are searched
-MAX_OBJECTS = 64  # positions at which an object may begin
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"'})
-
-
-def json_objects(text: str) -> Iterator[dict[str, JSON]]:
-    """The JSON objects at the end of a text, in order; nested objects are ignored. Never raises.
-
-    Line breaks within strings are read as they stand. Where nothing is JSON, commas before a closing bracket are left
-    out and typographic quotes are read as plain ones.
-    """
-    text = text[-MAX_SEARCHED:]
-    found = list(_objects(text))
-    yield from found or _objects(_TRAILING_COMMA.sub(r"\1", text.translate(_QUOTES)))
-
-
-def _objects(text: str) -> Iterator[dict[str, JSON]]:
-    decoder = json.JSONDecoder(strict=False)
-    at = text.find("{")
-    for _ in range(MAX_OBJECTS):
-        if at < 0:
-            return
-        try:
-            found, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            at = text.find("{", at + 1)
-            continue
-        if isinstance(found, dict):
-            yield found
-        at = text.find("{", end)
-
+from ..core.values import JSON
+from .json_objects import MAX_SEARCHED, json_objects
 
 MAX_REASON = 600
 
@@ -111,22 +74,3 @@ def _slot(choice: JSON, slots: Mapping[str, int]) -> int | None:
     if isinstance(choice, int) and not isinstance(choice, bool):
         return choice if choice in slots.values() else None
     return None
-
-
-# The reasons of the judges who chose a parent, for the writers of the next evaluators. They are data, and bounded.
-
-
-MAX_REASONS = 10
-
-
-def reasons_list(reasons: Sequence[JudgeReason]) -> str:
-    """One line per judge: its vote, the label under which it saw the parent, and its reason."""
-    lines = []
-    for number, reason in enumerate(reasons[:MAX_REASONS], start=1):
-        vote = "voted for the parent" if reason.agrees else "voted for another evaluator"
-        name = "" if reason.place is None else f", which it saw as {label(reason.place)}"
-        name = name if reason.agrees or not name else f" (it saw the parent as {label(reason.place or 0)})"
-        lines.append(f"{number}. {vote}{name}: {one_line(reason.text, MAX_REASON) or 'no reason given'}")
-    if len(reasons) > MAX_REASONS:
-        lines.append(f"… and {len(reasons) - MAX_REASONS} more")
-    return "\n".join(lines)

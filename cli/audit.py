@@ -56,7 +56,7 @@ def audit(
     from ..app.audit import audit as run_audit
     from ..app.audit import find_evaluator
     from ..memory.audits import write_audit
-    from ..settings.evaluate import build_audit_settings
+    from ..settings.audit import build_audit_settings
     from .audit_text import as_object, describe, films, write_programs
     from .execution import execute
     from .output import print_json, print_text, say

@@ -7,8 +7,10 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     documentation  an environment's docstring as text for prompts: what is left out, its tables, its sections
     domain       the domain interface of a Gymnasium environment
     environment  A Gymnasium environment behind MEMENTO's port
+    endings      why a known environment ended an episode: the value and the bound, or what happened
     evaluator    the reference evaluator as a program: loaded as text, run in a sandbox
     facts        what is in force in a made environment: its arguments, and the numbers of its model
+    model_facts  the model of a made environment: MuJoCo's, or the constants of its class and module
     helper       the helper process that looks at an environment and describes it
     loading      makes Gymnasium environments
     names        the ids of Gymnasium environments, and the packages that register them
@@ -18,6 +20,8 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     render       pictures of a recorded episode: its actions are repeated in an environment that draws itself
     reward_shape  how rewards and success go together in the episodes of a look, and whether they contradict each other
     spaces       spaces of observations and actions as plain data: a flat list of leaves, each with a name
+    masks        masks of actions: a flag for each choice, the choices of one number after those of another
+    actions      actions of a policy, flat vectors, as values of the environment's action space: clipped or refused
     success      what an environment says of success: the usual names in `info`
     trace        the recording of an episode: fields, actions, rewards, endings and the numbers of `info` as arrays
     versions     the versions of what simulates an environment, also of a module that has none

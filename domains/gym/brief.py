@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ...core.values import Brief, TaskKind
+from .actions import ActionReader
 from .description import Description
 from .documentation import MOST_CHARS, Table, beginning_of, elements, table_text, text_within
 from .names import parse_id, suite_of
 from .options import BY_RETURN, NONE, Settings
 from .perturbing import NOMINAL, sentence
-from .spaces import MASK, TEXT, ActionReader, Leaf, has_text
+from .spaces import MASK, TEXT, Leaf, has_text
 from .success import COMPLETIONS, REMAINING
 from .trace import recorded_fields
 

@@ -107,7 +107,7 @@ class GymDomain:
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
         from ..plain_audit import vector_programs
-        from .spaces import ActionReader
+        from .actions import ActionReader
 
         reader = ActionReader(settings(options).description.action)
         low, high = reader.bounds()

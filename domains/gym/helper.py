@@ -24,25 +24,17 @@ import numpy as np
 from ...core.errors import UsageError
 from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.text import error_words
+from .actions import ActionReader
 from .description import FORMAT, first_difference
 from .documentation import clean
-from .facts import arguments_text, model_text, parts_of, plain_attributes
+from .facts import arguments_text
 from .loading import IN_OBSERVATION, Simulator, mask_of
+from .masks import choices_of, with_mask, with_reset_info
+from .model_facts import model_text, parts_of, plain_attributes
 from .names import KEPT, SEEDED, EnvironmentId, modes_of, notes_of, parse_id, suite_of
 from .perturbing import can_change
 from .playing import REPEATED_S, REPEATED_STEPS, Player, RandomPolicy
-from .spaces import (
-    MOST_ACTION_NUMBERS,
-    MOST_NUMBERS,
-    ActionReader,
-    Leaf,
-    choices_of,
-    has_text,
-    leaves_of,
-    require_small,
-    with_mask,
-    with_reset_info,
-)
+from .spaces import MOST_ACTION_NUMBERS, MOST_NUMBERS, Leaf, has_text, leaves_of, require_small
 from .versions import versions_with
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...core.errors import UsageError, nearest
 from ...core.extras import explain, pip_command, shadow_words
 from ...core.text import error_words
+from .masks import flat_mask
 from .names import (
     KEPT,
     SEEDED,
@@ -28,7 +29,7 @@ from .names import (
     suite_of,
 )
 from .perturbing import NOMINAL, Changing, Draw, changing, draw
-from .spaces import AT_RESET, MASK, WHOLE, flat_mask
+from .spaces import AT_RESET, MASK, WHOLE
 
 MOST_SEED: Final = 2**31            # numpy's older generators take no larger seeds
 

@@ -15,9 +15,10 @@ import numpy as np
 from ...core.errors import UsageError
 from ...core.seeds import derive_seed
 from ...core.text import error_words
+from .actions import ActionReader
 from .loading import Simulator
 from .reward_shape import PlayedRewards, shape_of
-from .spaces import TEXT, ActionReader, Leaf, flat_vector
+from .spaces import TEXT, Leaf, flat_vector
 from .success import SUCCESS_KEYS, reports_success, success_key_of
 
 RANDOM_EPISODES: Final = 16         # of a random policy, or fewer if they are long:

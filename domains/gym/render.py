@@ -13,9 +13,10 @@ from ...core.recording import Recording
 from ...core.text import error_words
 from ...core.values import JSON
 from ..arm.graphics import live_backend
+from .actions import ActionReader
 from .environment import simulator_of
 from .options import Settings
-from .spaces import ActionReader, flat_vector, split
+from .spaces import flat_vector, split
 
 CAMERAS: Final = ("default",)
 FOLLOWING: Final = "track"  # the name of that camera in all of Gymnasium's models

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from ...core.recording import MISSING, Array, Recording
 from ...core.values import JSON
+from .actions import ActionReader
 from .description import Description, InfoField
 from .options import Settings
 from .perturbing import Draw
-from .spaces import TEXT, ActionReader, Leaf, split
+from .spaces import TEXT, Leaf, split
 
 MOST_BYTES: Final = 48 << 20    # of a field over an episode; larger ones are not recorded
 

@@ -5,6 +5,7 @@
     environment     tower of Hanoi in robosuite: the environment that a trusted worker steps (paper, appendix A)
     evaluator       the evaluator that the paper selected, as a program: loaded as text, run in a sandbox
     interface       the prompt texts of the Hanoi task under given options: exact shapes, units
+    touch           what the fingers do to cubes and containers in simulation: measured values, and their text for pol
     known_episodes  episodes of known order for the simulated arm: those of the kinematic twin
     narration       describes a recorded episode step by step: the current move, its phase, and the state of the tower
     options         the options of a Hanoi environment: names, defaults and validation
@@ -28,9 +29,10 @@ from ...core.values import JSON
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from ..audit_reader import read_audit
 from .domain import HanoiDomain
-from .interface import CONTAINERS_YIELD, TOUCH, TURNING_ACHIEVED, TURNING_DESIRED, YAW, Motion
+from .interface import Motion
 from .options import settings
 from .randomisation import QUANTITIES
+from .touch import CONTAINERS_YIELD, TOUCH, TURNING_ACHIEVED, TURNING_DESIRED, YAW
 
 MOTION = Motion(
     control_period_s=CONTROL_PERIOD_S,

@@ -6,6 +6,7 @@
     options      the options of robosuite's tasks: horizon, physics, goal update, sensor noise
     render       pictures of a recorded episode of a robosuite task: its recorded joint positions, drawn off screen
     scenes       robosuite's environments, made lean: no renderer, cameras or observables, little memory
+    steps        control steps of a robosuite task: the shared compiled loop, or robosuite's own step
     story        the story of an episode for those who write policies: phases of the hands, objects, heights
     tasks        robosuite's tasks as data: robots, observed fields, horizon, texts
 """

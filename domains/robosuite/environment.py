@@ -15,7 +15,8 @@ from ..arm.arrays import Array
 from ..arm.sensors import ObjectSensors
 from ..arm.simulator import CONTROL_HZ
 from .options import DrawnNoise, settings
-from .scenes import ARENA, make_scene, make_steps
+from .scenes import ARENA, make_scene
+from .steps import make_steps
 from .tasks import LASTING_STEPS, REST_M_S, REST_RAD_S, TASKS, UPRIGHT, Field, Task, layout
 
 # The true state of a robosuite task, as the flat vector of an observation.

@@ -16,14 +16,15 @@ from ...domains.hanoi.referee import Referee
 from ...domains.hanoi.sensors import observation_layout, observation_slices
 from . import guard as guarding
 from .cell_file import PHASES, STATUS, Cell, LimitsPart, cell_of
+from .dead_man import DeadMan
 from .grounding import Grounding, N
-from .guard import DeadMan, Increments
+from .guard import Increments
 from .hardware import PERIOD_S, Hardware, open_cell
 from .ports import ArmState, Array, Frame, Knowing, Waypoint
 from .segmenters import make_segmenter
 
 if TYPE_CHECKING:
-    from .phases import Phases
+    from .execution import Phases
 
 # What a real cell can record of a trial: perceived poses, waypoints, forces, and how fresh the poses are.
 
@@ -70,7 +71,7 @@ class TrialLog:
 def _phases(cell: Cell) -> "Phases":
     """What carries phases out. Raises UsageError without the planner."""
     require("cell", "phases in a robot cell")
-    from .phases import Phases
+    from .execution import Phases
 
     return Phases(cell, PERIOD_S)
 

@@ -48,7 +48,8 @@ def open_cell(cell: Cell) -> Hardware:
 
 
 def _twin(cell: Cell) -> Hardware:
-    from .twin import TwinArm, TwinCamera
+    from .twin import TwinArm
+    from .twin_camera import TwinCamera
 
     arm = TwinArm(cell)
     camera = TwinCamera(cell, arm)

@@ -117,7 +117,8 @@ class _View:
     """One camera's pictures. With `bright` (height, width) it marks cubes that were seen."""
 
     def __init__(self, scene: Any, cell: Cell, lens: Lens, pose: CameraPose, bright: Array | None = None) -> None:
-        from .scene_view import Paint, SceneView
+        from .paint import Paint
+        from .scene_view import SceneView
 
         self._lens, self._at, self._bright = lens, pose, bright
         self._view = SceneView(scene.mj_model, scene.mj_data, lens)

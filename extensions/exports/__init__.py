@@ -9,6 +9,9 @@ tool (`sink.Sink`) writes them, and `follow` hands it the facts.
     points   A run as series of numbers over candidates and over generations, for trackers of experiments
     rows     A run as tables, one row per candidate, episode, model call and generation, and one for the run
     sink     what an export writes to, and what it may write
+    following  hands the facts of a run to a sink, of a live run until it ends
+    plain_values  values of a run as other tools take them: flat names, plain numbers, no secrets. Pure
+    program_files  the programs of a run that an export may add as files: its elite, and its frozen evaluator
     spans    A run as a trace: the run, its generations, candidates, model calls and rollouts as spans
     targets  the targets of `memento export --to`: each opens the sink of one tool
     wandb    writes the series of a run for Weights & Biases, offline unless WANDB_MODE says otherwise

@@ -13,8 +13,10 @@ from ...core.errors import MementoError
 from ...core.extras import require
 from ...core.text import one_line
 from ...memory.store import Entry
+from .plain_values import column, text, without_user
 from .points import Series, SeriesPoint
-from .sink import ExportedRun, Texts, column, program_files, text, without_user
+from .program_files import program_files
+from .sink import ExportedRun, Texts
 
 PLACE: Final = "sqlite:///mlflow.db"    # without --out and MLFLOW_TRACKING_URI, as in MLflow itself
 EXPERIMENT: Final = "memento"           # without MLFLOW_EXPERIMENT_NAME

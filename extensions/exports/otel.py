@@ -19,7 +19,8 @@ from ...core.files import replace_file
 from ...core.version import __version__
 from ...memory.origin import state_folder
 from ...memory.store import Entry
-from .sink import ExportedRun, Texts, without_user
+from .plain_values import without_user
+from .sink import ExportedRun, Texts
 from .spans import Span, Spans, span_id, trace_id
 
 PLACE: Final = "http://localhost:4318"      # without --out and OpenTelemetry's own variables

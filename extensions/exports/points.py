@@ -8,7 +8,7 @@ from ...core.events import CandidateScored, EliteChanged, FinalMeasured, RobustM
 from ...core.values import JSON
 from ...memory.run_status import RunStatus
 from ...memory.store import Entry
-from .sink import shown_settings
+from .plain_values import shown_settings
 
 Axis = Literal["candidate", "generation"]
 SERIES: Final[Mapping[str, Axis]] = {

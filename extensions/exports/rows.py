@@ -16,7 +16,8 @@ from ...core.values import JSON, Call, Episode, Program, Score
 from ...memory.run_view import RunView, list_generations
 from ...memory.slots import Slot
 from ...memory.store import Entry
-from .sink import ExportedRun, Texts, metric_numbers, shown_settings, text
+from .plain_values import metric_numbers, shown_settings, text
+from .sink import ExportedRun, Texts
 
 # The model calls of a run with their times: when each began and ended, from the facts that report it. Pure.
 

@@ -15,8 +15,9 @@ from ...core.order_ids import CONFIRM, INITIAL, SEARCH, owner_of, parse
 from ...core.values import Call, CandidateState, Operator
 from ...memory.run_status import RunStatus
 from ...memory.store import Entry
+from .plain_values import text
 from .rows import CallFinder, TimedCall
-from .sink import ExportedRun, Texts, text
+from .sink import ExportedRun, Texts
 
 Attribute = str | bool | int | float | tuple[str, ...]
 RUN: Final = "run"              # the key of the root

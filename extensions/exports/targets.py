@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...core.errors import UsageError
-from .sink import ExportedRun, Sink, Texts, follow, source_of
+from .following import follow, source_of
+from .sink import ExportedRun, Sink, Texts
 
 
 class SinkExport:

@@ -16,8 +16,10 @@ from ...core.errors import MementoError, UsageError, os_problem
 from ...core.extras import require
 from ...core.text import one_line
 from ...memory.store import Entry
+from .plain_values import column
 from .points import SERIES, Series, SeriesPoint
-from .sink import ExportedRun, Texts, column, program_files
+from .program_files import program_files
+from .sink import ExportedRun, Texts
 
 PROJECT: Final = "memento"      # without WANDB_PROJECT
 MODES: Final = ("offline", "online")

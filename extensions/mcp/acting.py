@@ -28,7 +28,8 @@ from ...settings import Settings, build_settings, parse_budgets, usable_cpus, wi
 from ...settings.groups import EVALUATORS
 from ...settings.sources import ELSEWHERE, PREFIX
 from .reading import RunName
-from .results import Result, run_named
+from .results import Result
+from .run_names import run_named
 from .spending import Allowance, Bounds
 
 BEGUN_WITHIN_S: Final = 45.0    # a process without a run after this time is ended; clients wait for a minute

@@ -43,7 +43,7 @@ def mcp(
     """Serve coding agents over stdin and stdout, by the Model Context Protocol. Clients start this command."""
     if skill:
         from ...cli.output import print_text
-        from .results import read_skill
+        from .skill import read_skill
 
         print_text(read_skill(), newline=False)
         return

@@ -27,7 +27,8 @@ from ...memory.slots import Slot
 from ...memory.store import RunStore
 from ...memory.tail import read_outline, read_view
 from ...settings.presets import PRESETS
-from .results import ROWS, UNTRUSTED, Result, of_run, page, passage, require_plain, run_named, untrusted
+from .results import ROWS, UNTRUSTED, Result, of_run, page, passage, untrusted
+from .run_names import require_plain, run_named
 
 MOST_WAIT_S: Final = 50.0       # clients give up on a call after a minute
 POLL_S: Final = 0.1

@@ -3,12 +3,10 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
 from typing import Any, Final
 
-from ...core.errors import UsageError, no_such
+from ...core.errors import UsageError
 from ...core.text import one_line, printable, printable_line
-from ...memory.runs import find_run, list_runs
 
 Result = dict[str, Any]     # what a tool returns: plain values of JSON
 UNTRUSTED: Final = "untrusted"      # the key of everything that a generated program or a language model wrote
@@ -78,29 +76,3 @@ def _clean(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int) else printable_line(str(value))
-
-
-# Which runs the tools may name: those in the folder of runs, by name.
-
-
-def run_named(runs_dir: Path, name: str) -> Path:
-    """The folder of the run with this name, or beginning of a name. Raises UsageError, also for a path."""
-    require_plain(name)
-    folder = find_run(runs_dir, name)
-    if folder.parent != runs_dir:       # `find_run` also takes a run in the working directory
-        raise no_such(f"run (in {runs_dir})", name, [each.name for each in list_runs(runs_dir)])
-    return folder
-
-
-def require_plain(name: str) -> None:
-    """Raise UsageError unless this names something in a folder, rather than a way to another one."""
-    if PurePath(name).name != name or name == "..":
-        raise UsageError(f"{name[:100]!r} is a path: give the name of a run, as list_runs shows it")
-
-
-# How an agent should use MEMENTO, as a Markdown file for coding agents.
-
-
-def read_skill() -> str:
-    """The text of the skill file."""
-    return Path(__file__).with_name("skill.md").read_text(encoding="utf-8")

@@ -5,6 +5,8 @@
     command      `memento baseline`: trains a learned baseline and measures it as a search is measured
     command_text  what `memento baseline`, `memento show` and `memento resume` print of a baseline's run
     log          the log of a baseline's run: one JSON object per line, appended and flushed to the disk
+    pace         the pace of a training: steps per second, the time that is left, and what more steps would cost. Pure
+    results      the result of a baseline's run, from its log. Imports no simulator
     run          one run of a baseline: a new one, or one that continues; the training, then the final measure
     sac_her      SAC with hindsight as a training: what comparisons, reports and the commands on runs ask of it
     settings     the settings of a learned baseline: SAC with hindsight, and the task that it learns

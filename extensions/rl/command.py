@@ -104,7 +104,9 @@ def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool, trust: boo
     from ...cli.output import print_json, print_text, say
     from ...evidence.baseline_rows import EvaluationPoint
     from .command_text import describe_baseline
-    from .log import TrainingProgress, line_of, point_line, read_record, result_of
+    from .log import TrainingProgress, read_record
+    from .pace import line_of, point_line
+    from .results import result_of
     from .run import work
 
     known = read_record(folder)

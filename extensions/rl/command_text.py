@@ -5,17 +5,9 @@ from typing import Any, Final
 
 from ...core.text import number, plural, share
 from ...evidence.baseline_rows import EvaluationPoint
-from .log import (
-    PAPER_STEPS,
-    SEARCH_STEPS,
-    STOPPED,
-    UNMEASURED,
-    BaselineRecord,
-    line_of,
-    pace_of,
-    point_line,
-    result_of,
-)
+from .log import BaselineRecord
+from .pace import PAPER_STEPS, SEARCH_STEPS, line_of, pace_of, point_line
+from .results import STOPPED, UNMEASURED, result_of
 
 _LIVE: Final = {STOPPED: "training", UNMEASURED: "being measured"}      # while a process works on it
 

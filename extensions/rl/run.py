@@ -29,7 +29,8 @@ from ...memory.origin import is_written_here, sign
 from ...memory.runs import TRAJECTORIES, new_run
 from ...runtime.rollouts.pool import ProcessPool
 from ...settings.effects import effects_of_domain
-from .log import BaselineLog, BaselineRecord, TrainingProgress, read_record, recorded_settings
+from .log import BaselineLog, BaselineRecord, TrainingProgress, read_record
+from .results import recorded_settings
 from .settings import METHOD, MOST_STEPS, BaselineSettings
 from .tasks import Act, MeasuredTask, measured_task
 from .tasks import play as play_episode

@@ -11,7 +11,8 @@ from ...runtime.clock import SystemClock
 from .arm import check_learned, measured_of, training_arguments
 from .command import continue_baseline
 from .command_text import describe_baseline, in_short
-from .log import is_baseline, read_record, read_row
+from .log import is_baseline, read_record
+from .results import read_row
 from .run import ask_to_stop, plan_again
 
 

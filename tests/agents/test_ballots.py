@@ -7,14 +7,15 @@ from textwrap import indent
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.ballots import Own, Shared, ballot, side_by_side
+from memento.agents.ballots import ballot
 from memento.agents.judging import labelling
+from memento.agents.side_by_side import Own, Shared, side_by_side
 from memento.core.events import Judge, ProposeEvaluator
 from memento.core.labels import label
 from memento.core.programs.program_text import bare
 from memento.core.values import EvaluatorCandidate, Program
 from memento.domains.hanoi_kinematic import DOMAIN
-from memento.models.offline.model import write_evaluator
+from memento.models.offline.evaluators import write_evaluator
 
 from ..support.prompt_samples import judge_order
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from memento.agents.conversation import stand_in
 from memento.agents.proposers import Aids, HillClimber
+from memento.agents.stand_in import stand_in
 from memento.agents.writing import Answers
 from memento.core.errors import ModelError
 from memento.core.events import ProposalFailed, ProposalMade, TurnTaken

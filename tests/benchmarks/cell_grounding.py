@@ -22,7 +22,8 @@ from memento.extensions.cell.grounding import Grounding
 from memento.extensions.cell.ports import Array
 from memento.extensions.cell.segmenters import make_segmenter
 from memento.extensions.cell.sensor_model import NONE
-from memento.extensions.cell.twin import TwinArm, TwinCamera
+from memento.extensions.cell.twin import TwinArm
+from memento.extensions.cell.twin_camera import TwinCamera
 
 T = TypeVar("T")
 FRAMES = 3

@@ -14,9 +14,9 @@ from memento.core.provenance import GIVEN
 from memento.core.values import JSON
 from memento.domains import load
 from memento.domains.gym.description import FORMAT
-from memento.domains.gym.facts import model_text, plain_attributes
 from memento.domains.gym.helper import facts_of
 from memento.domains.gym.loading import Simulator
+from memento.domains.gym.model_facts import model_text, plain_attributes
 from memento.domains.gym.names import KEPT, SEEDED, parse_id
 
 GOLDEN = Path(__file__).parent / "golden"

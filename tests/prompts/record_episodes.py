@@ -34,7 +34,7 @@ from memento.core.provenance import GIVEN
 from memento.core.values import CallTimes, Episode, EvaluatorCandidate, Probe, Program, Score
 from memento.domains import import_string, load
 from memento.memory.codec import decode, encode, references, revive
-from memento.models.offline.model import write_evaluator
+from memento.models.offline.evaluators import write_evaluator
 from memento.runtime.rollouts.pool import ProcessPool
 
 from ..reference_policies import policy_program

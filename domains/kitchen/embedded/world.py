@@ -10,11 +10,13 @@ import numpy as np
 
 from ..rules import ENCLOSING, INSIDE
 from ..scene import GRID_M, HEADINGS, Cell, Kitchen, Stance, Thing
-from .contents import Bodies, Contents, bodies_of, surroundings_of
+from .boxes import Bodies, bodies_of, surroundings_of
+from .contents import Contents
 from .doors import Corners, blocked_by_panel
+from .hand import SKIN_M, hand_at, turned_size
 from .loops import first_free
 from .preconditions import BEHIND_GLASS, NOT_HERE, NOT_VISIBLE, Condition, objection
-from .sight import PAPERS_LENS, SKIN_M, Floats, Lens, Surroundings, View, agent_view, hand_at, turned_size
+from .sight import PAPERS_LENS, Floats, Lens, Surroundings, View, agent_view
 
 # The position of a held item that is put in or on a receptacle, from AI2-THOR's grid of candidate points.
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from ....core.errors import MementoError
-from ..embedded.sight import FIELD_OF_VIEW_DEG, HAND_AHEAD_M, HAND_BELOW_M, VISIBILITY_M, Floats, Lens
+from ..embedded.hand import HAND_AHEAD_M, HAND_BELOW_M
+from ..embedded.sight import FIELD_OF_VIEW_DEG, VISIBILITY_M, Floats, Lens
 from ..embedded.world import LOOK_DOWN_DEG, LOOK_STEP_DEG, LOOK_UP_DEG, World
 from ..rules import TRANSPARENT
 from ..scene import CAMERA_RISE_M, GRID_M, HEADINGS, Kitchen, Stance, Thing, reachable

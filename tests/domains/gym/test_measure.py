@@ -117,11 +117,12 @@ def test_random_actions_are_random() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 7, 2**31 - 1])
 def test_no_two_generators_of_a_look_are_equal(seed: int) -> None:
+    from memento.domains.gym.actions import ActionReader
     from memento.domains.gym.loading import Simulator
     from memento.domains.gym.names import KEPT, parse_id
     from memento.domains.gym.perturbing import STREAM
     from memento.domains.gym.playing import Player
-    from memento.domains.gym.spaces import ActionReader, leaves_of
+    from memento.domains.gym.spaces import leaves_of
 
     simulator = Simulator(parse_id(name_of("Guess").removeprefix("gym:")), {}, max_episode_steps=1, mode=KEPT)
     first: list[Any] = []

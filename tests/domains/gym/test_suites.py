@@ -12,7 +12,7 @@ import pytest
 from memento.core.ports import shelf_of
 from memento.core.provenance import GIVEN
 from memento.domains import load
-from memento.domains.gym.environment import broken_rule
+from memento.domains.gym.endings import broken_rule
 from memento.domains.gym.loading import make
 from memento.domains.gym.names import parse_id
 from memento.domains.gym.options import settings

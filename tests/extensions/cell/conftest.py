@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from memento.core.values import JSON
 from memento.extensions.cell.cell_file import SHIPPED, Cell, read_cell
-from memento.extensions.cell.twin import TwinArm, TwinCamera
+from memento.extensions.cell.twin import TwinArm
+from memento.extensions.cell.twin_camera import TwinCamera
 
 Twin = tuple[TwinArm, TwinCamera]
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from memento.extensions.cell.guard import DeadMan
+from memento.extensions.cell.dead_man import DeadMan
 
 
 def test_silence_stops_the_arm_once() -> None:

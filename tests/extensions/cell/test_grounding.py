@@ -8,8 +8,10 @@ import pytest
 from memento.core.errors import RolloutError
 from memento.extensions.cell.cell_file import Cell
 from memento.extensions.cell.fitting import find_plates, fit_cube, nearest_quarter
-from memento.extensions.cell.grounding import Grounding, HandPose, HandPoses, Track, table_plane
+from memento.extensions.cell.grounding import Grounding
 from memento.extensions.cell.segmenters import learn, make_segmenter
+from memento.extensions.cell.table_plane import table_plane
+from memento.extensions.cell.tracks import HandPose, HandPoses, Track
 
 from ...benchmarks.cell_grounding import measure, scatter
 from .conftest import Twin

@@ -14,9 +14,10 @@ from memento.extensions.cell import guard as guarding
 from memento.extensions.cell.cell_file import Cell, PhasesPart
 from memento.extensions.cell.domain import DOMAIN
 from memento.extensions.cell.environment import CellEnvironment
+from memento.extensions.cell.execution import Phases
 from memento.extensions.cell.guard import Stop
 from memento.extensions.cell.lens import rotation_vector
-from memento.extensions.cell.phases import CONTACT, DONE, UNDER_WAY, Phase, Phases, corners, corrected, read_command
+from memento.extensions.cell.phases import CONTACT, DONE, UNDER_WAY, Phase, corners, corrected, read_command
 from memento.extensions.cell.ports import ArmState, Waypoint
 
 from ...conformance.domain import DomainContract

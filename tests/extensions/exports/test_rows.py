@@ -14,8 +14,9 @@ from memento.core.events import (
 )
 from memento.core.turns import Passage
 from memento.core.values import Call, Document, Program, Score, Usage
+from memento.extensions.exports.plain_values import column, metric_numbers, shown_settings
 from memento.extensions.exports.rows import COLUMNS, METRIC, CallFinder, Tables, extra_columns
-from memento.extensions.exports.sink import ExportedRun, Texts, column, metric_numbers, shown_settings
+from memento.extensions.exports.sink import ExportedRun, Texts
 from memento.memory.run_status import status_of
 from memento.memory.store import Entry
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memento.extensions.exports.following import source_of
 from memento.extensions.exports.points import Series, SeriesPoint
-from memento.extensions.exports.sink import source_of
 from memento.memory.store import RunStore
 
 from ...cli.conftest import Finished

@@ -6,18 +6,8 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.extensions.mcp.reading import ReadingTools
-from memento.extensions.mcp.results import (
-    LARGEST,
-    LINE,
-    TEXT,
-    UNTRUSTED,
-    finished,
-    of_run,
-    page,
-    passage,
-    run_named,
-    untrusted,
-)
+from memento.extensions.mcp.results import LARGEST, LINE, TEXT, UNTRUSTED, finished, of_run, page, passage, untrusted
+from memento.extensions.mcp.run_names import run_named
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 

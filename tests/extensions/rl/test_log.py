@@ -8,17 +8,9 @@ from memento.cli import exit_code
 from memento.core.errors import StoreError, UsageError
 from memento.extensions.rl import run
 from memento.extensions.rl.command_text import describe_baseline
-from memento.extensions.rl.log import (
-    LOG,
-    BaselineLog,
-    EvaluationPoint,
-    TrainingProgress,
-    find_baseline,
-    line_of,
-    pace_of,
-    read_record,
-    result_of,
-)
+from memento.extensions.rl.log import LOG, BaselineLog, EvaluationPoint, TrainingProgress, find_baseline, read_record
+from memento.extensions.rl.pace import line_of, pace_of
+from memento.extensions.rl.results import result_of
 from memento.extensions.rl.run import plan_again
 from memento.extensions.rl.settings import BaselineArguments, build
 from memento.memory.lock import WriterLock

@@ -6,7 +6,8 @@ from memento.app.api.reporting import load
 from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.learned_tables import baseline_table
 from memento.evidence.page import PageOrigin, list_parts, render
-from memento.extensions.rl.log import BaselineLog, EvaluationPoint, TrainingProgress, read_row
+from memento.extensions.rl.log import BaselineLog, EvaluationPoint, TrainingProgress
+from memento.extensions.rl.results import read_row
 from memento.extensions.rl.settings import BaselineArguments, build
 
 from ...evidence.logs import log, store

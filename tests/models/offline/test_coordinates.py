@@ -6,7 +6,7 @@ from memento.core.metrics import aggregate
 from memento.core.ports import Ask
 from memento.core.values import CandidateState, Operator, Program, Score
 from memento.models.offline import OfflineModel
-from memento.models.offline.model import next_point, next_values
+from memento.models.offline.calibrating import next_point, next_values
 
 from ...support.prompt_samples import propose
 
