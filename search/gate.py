@@ -30,7 +30,7 @@ from ..core.order_ids import GATE, gate_id, split
 from ..core.seeds import derive_seed
 from ..core.values import Program
 from .gate_verdict import mean_of, why_stopped
-from .setting_groups import EDITS, PartSettings, SettingGroup, Switch
+from .setting_groups import EDITS, PartSettings, SettingGroup, Share, Switch
 from .trials import chain
 
 GATED = SettingGroup(
@@ -49,7 +49,7 @@ class GateSettings(PartSettings):
     gate_episodes: Annotated[int, Field(ge=5, le=12)] = GATED.field(
         6, "episodes on the cheap twin, the same for all candidates"
     )
-    gate_audit: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = GATED.field(
+    gate_audit: Share = GATED.field(
         0.1, "share of stopped candidates that is rolled out in full, as a check"
     )
 

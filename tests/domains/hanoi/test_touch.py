@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from memento.domains import load
-from memento.domains.hanoi import interface
+from memento.domains.hanoi import touch
 
 from ...benchmarks import touch as measured
 
@@ -23,22 +23,22 @@ def rig() -> Iterator[measured.Rig]:
 def test_fingers_and_grip_are_the_models(rig: measured.Rig) -> None:
     sizes = measured.finger_sizes(rig.again())
     assert sizes == pytest.approx({
-        "pad_width_m": interface.PAD_EDGE_M, "pad_height_m": interface.PAD_EDGE_M,
-        "pad_above_eef_m": interface.PAD_ABOVE_EEF_M,
-        "finger_width_m": interface.FINGER_WIDTH_M, "finger_thickness_m": interface.FINGER_THICKNESS_M,
-        "grip_n": interface.GRIP_N,
+        "pad_width_m": touch.PAD_EDGE_M, "pad_height_m": touch.PAD_EDGE_M,
+        "pad_above_eef_m": touch.PAD_ABOVE_EEF_M,
+        "finger_width_m": touch.FINGER_WIDTH_M, "finger_thickness_m": touch.FINGER_THICKNESS_M,
+        "grip_n": touch.GRIP_N,
     }, rel=0.05)
 
 
 @pytest.mark.slow
 def test_the_opening_depends_on_the_strength() -> None:
-    assert measured.open_fingers(0.85) == pytest.approx(interface.OPEN_M[0.85], abs=0.0006)
+    assert measured.open_fingers(0.85) == pytest.approx(touch.OPEN_M[0.85], abs=0.0006)
 
 
 @pytest.mark.slow
 def test_a_squeeze_moves_a_cube_to_the_middle(rig: measured.Rig) -> None:
     found = measured.squeeze(rig, -0.012)
-    assert abs(found["off_m"]) < interface.CENTRED_M
+    assert abs(found["off_m"]) < touch.CENTRED_M
     assert found["half_width_m"] == pytest.approx(SMALLEST_M, abs=0.0002)
     assert found["lifted_m"] > 0.06
 
@@ -47,9 +47,9 @@ def test_a_squeeze_moves_a_cube_to_the_middle(rig: measured.Rig) -> None:
 def test_turns_pushes_and_containers(rig: measured.Rig) -> None:
     *turns, once = measured.turning(rig)
     assert (turns[0], turns[-1], once) == pytest.approx(
-        (interface.TURN_FIRST_RAD, interface.TURN_STEADY_RAD, interface.TURN_ONCE_RAD), rel=0.05
+        (touch.TURN_FIRST_RAD, touch.TURN_STEADY_RAD, touch.TURN_ONCE_RAD), rel=0.05
     )
-    low, high = interface.PUSH_SLIDES_M
+    low, high = touch.PUSH_SLIDES_M
     assert low < measured.pushed_cube(rig) < high
     assert measured.pushed_container(rig) > 0.05
 
@@ -57,9 +57,9 @@ def test_turns_pushes_and_containers(rig: measured.Rig) -> None:
 @pytest.mark.slow
 def test_a_model_reads_these_figures() -> None:
     domain = load("hanoi")
-    for goal, turning in (("achieved", interface.TURNING_ACHIEVED), ("desired", interface.TURNING_DESIRED)):
+    for goal, turning in (("achieved", touch.TURNING_ACHIEVED), ("desired", touch.TURNING_DESIRED)):
         brief = domain.brief(domain.options({"randomisation": "hard", "goal_update": goal}, preset="paper"))
-        assert interface.TOUCH in brief.policy_interface
+        assert touch.TOUCH in brief.policy_interface
         assert turning.strip() in brief.policy_interface
         assert "A push changes the cube's speed by 0.1 m/s" in brief.uncertainties
         assert not re.search(r"\$\w|\{\w*\}", brief.policy_interface + brief.uncertainties)
