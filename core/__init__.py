@@ -13,6 +13,7 @@
     extras          the extras: optional parts of an installation, the packages that each adds
     faults          why a program, or a reply that should have held one, failed
     files           atomic file replacement (write under another name in the same folder, then rename)
+    import_strings  import strings, "package.module:ATTRIBUTE": how what is outside MEMENTO is named
     interpreters    how a module of this package is started under another Python
     intervals       intervals and tests for a few episodes, in plain arithmetic
     invariances     changes of a recording that do not change what happened in it

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from importlib import import_module
 from typing import Any
 
 from .errors import UsageError, no_such
+from .import_strings import attribute_at, is_import_string
 from .operators import OPERATORS, Operation
 from .order_ids import CONDITIONS, RANDOM
 from .provenance import UNKNOWN, Provenance
@@ -209,12 +209,6 @@ METHODS: Mapping[str, Method] = {
 _FROM_OUTSIDE: dict[str, Method] = {}
 
 
-def is_outside(name: str) -> bool:
-    """Whether a name is that of a method outside MEMENTO: the import string "package.module:ATTRIBUTE"."""
-    module, colon, attribute = name.partition(":")
-    return bool(colon) and attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
-
-
 def method_named(name: str) -> Method:
     """The method called `name`. Raises UsageError with the nearest names.
 
@@ -222,26 +216,17 @@ def method_named(name: str) -> Method:
     """
     if name in METHODS or name in _FROM_OUTSIDE:
         return METHODS.get(name) or _FROM_OUTSIDE[name]
-    if is_outside(name):
+    if is_import_string(name):
         return Method(name=name, title=name, parts=frozenset(SearchPart), branches=lambda settings: ())
     raise UsageError(f"{no_such('method', name, METHODS)} (your own method is package.module:ATTRIBUTE)")
 
 
 def load_method(name: str, provenance: Provenance = UNKNOWN) -> Method:
     """The method called `name`; one from outside is imported, if that is allowed. Raises UsageError."""
-    if name in METHODS or name in _FROM_OUTSIDE or not is_outside(name):
+    if name in METHODS or name in _FROM_OUTSIDE or not is_import_string(name):
         return method_named(name)
     provenance.require([f"import {name!r}"])
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the method exists, but one of its own imports is missing
-        raise UsageError(
-            f"the method {name!r} cannot be loaded: there is no module {error.name!r}; install it, or name its folder "
-            "in PYTHONPATH"
-        ) from None
+    found = attribute_at(name, "method")
     if not isinstance(found, Method) or found.keeper is None:
         raise UsageError(f"{name!r} is not a search method: it is no core.methods.Method with a keeper")
     return add_method(replace(found, name=name))

@@ -98,11 +98,6 @@ class OrderId:
         return self.vector is None and self.episode is None and not self.part
 
     @property
-    def is_vote(self) -> bool:
-        """Whether it belongs to a judge's vote."""
-        return self.stage == EVALUATOR and self.branch == JUDGE
-
-    @property
     def role(self) -> str:
         """The role of the model that answers the order, as in `core.ports.Ask`."""
         if self.part.startswith(LOOK):

@@ -18,6 +18,7 @@ from typing_extensions import get_protocol_members
 
 from ..core import extensions, extras
 from ..core.errors import UsageError, no_such
+from ..core.import_strings import attribute_at, is_import_string
 from ..core.ports import Domain
 from ..core.provenance import UNKNOWN, Provenance
 from ..core.values import JSON
@@ -83,7 +84,7 @@ def import_string(name: str) -> str:
     module, colon, attribute = name.partition(":")
     if colon and module in PREFIXES:
         return f"{PREFIXES[module]}:{attribute}"
-    if colon and attribute.isidentifier() and all(part.isidentifier() for part in module.split(".")):
+    if is_import_string(name):
         return name
     members = _members_like(name)
     if members:
@@ -114,20 +115,11 @@ def load(name: str, provenance: Provenance = UNKNOWN) -> Domain:
     if colon and prefix in PREFIXES:
         return cast(Domain, import_module(PREFIXES[prefix]).named(member))
     where = import_string(name)
-    module_name, _, attribute = where.partition(":")
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise      # the domain exists, but one of its own imports is missing
-        raise UsageError(
-            f"the domain {where!r} cannot be loaded: there is no module {error.name!r};"
-            " install it, or name its folder in PYTHONPATH"
-        ) from None
-    domain = getattr(module, attribute, None)
+    domain = attribute_at(where, "domain")
     missing = [member for member in _MEMBERS if not hasattr(domain, member)]
     if domain is None:
-        raise UsageError(f"the domain {where!r} cannot be loaded: the module {module_name!r} has no {attribute!r}")
+        module, _, attribute = where.partition(":")
+        raise UsageError(f"the domain {where!r} cannot be loaded: the module {module!r} has no {attribute!r}")
     if missing:
         raise UsageError(f"{where!r} is not a domain: it has no {', '.join(missing)}")
     return cast(Domain, domain)

@@ -6,7 +6,7 @@ All are ends of a sentence, such as "import 'my.module:DOMAIN'".
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..core.methods import is_outside
+from ..core.import_strings import is_import_string
 from ..core.ports import Starting
 from ..core.values import JSON
 from ..domains import is_ours, is_shipped, load
@@ -21,7 +21,7 @@ FILES = ("initial", "evaluator", "prompts", "exploits")     # settings that name
 def effects(settings: Settings, *, models: Iterable[str]) -> Iterator[str]:
     """What a run with these settings would import, start and contact. `models`: the names of those that it asks."""
     yield from effects_of_domain(settings.domain, settings.options)
-    if is_outside(settings.method):
+    if is_import_string(settings.method):
         yield f"import {settings.method!r}"
     yield from passes(settings.env)
     yield from contacts(models)

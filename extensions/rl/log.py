@@ -101,16 +101,6 @@ def is_baseline(folder: Path) -> bool:
         return False
 
 
-def find_baseline(runs_dir: Path, name: str) -> Path | None:
-    """The folder of the baseline's run with this name or path; None if there is none."""
-    return next((folder for folder in (runs_dir / name, Path(name)) if name and is_baseline(folder)), None)
-
-
-def list_baselines(runs_dir: Path) -> tuple[Path, ...]:
-    """The folders of all runs of baselines, sorted by name."""
-    return tuple(sorted(folder for folder in runs_dir.iterdir() if is_baseline(folder))) if runs_dir.is_dir() else ()
-
-
 def read_record(folder: Path) -> BaselineRecord:
     """Read a log. Raises StoreError if it is missing or not such a log."""
     path = folder / LOG

@@ -176,16 +176,6 @@ def hyperparameters(given: Mapping[str, JSON]) -> Hyperparameters:
     return replace(Hyperparameters(), **found)
 
 
-def buffer_bytes(capacity: int, *, observation: int, goal: int, action: int) -> int:
-    """The memory that a full replay buffer takes, in bytes, for vectors of these sizes: 32-bit numbers.
-
-    Each transition holds the observation and two goals before and after it, the action, the reward, two flags, the
-    place and length of its episode, and an empty dict that the library keeps.
-    """
-    numbers = 2 * (observation + 2 * goal) + action + 1
-    return capacity * (4 * numbers + 2 * 4 + 2 * 8 + 64 + 8)
-
-
 def _sorted(assignments: Sequence[str]) -> tuple[dict[str, JSON], list[str], list[str]]:
     """`--set` in three parts: hyperparameters, options for the training alone, options of the domain."""
     hyper: dict[str, JSON] = {}

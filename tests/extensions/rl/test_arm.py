@@ -13,7 +13,7 @@ from memento.evidence.loading import load_comparison
 from memento.evidence.plan import check, list_jobs, measure_seed
 from memento.evidence.scheduling import units_of
 from memento.extensions.rl.arm import given_of, training_arguments
-from memento.extensions.rl.log import BaselineLog, TrainingProgress, find_baseline
+from memento.extensions.rl.log import BaselineLog, TrainingProgress
 from memento.extensions.rl.settings import build
 
 from ...support.program import PROGRAM
@@ -115,7 +115,7 @@ def test_a_comparison_trains_goes_on_after_a_kill_and_counts_the_same_episodes(t
     folder = ComparisonFolder(tmp_path / "runs" / "mine")
     seeds = {tuple(each["seed"] for each in found.episodes) for found in folder.measures().values()}
     assert len(seeds) == 1
-    log = find_baseline(folder.runs, "hanoi-kinematic--sac-her--s1") / "baseline.jsonl"
+    log = folder.runs / "hanoi-kinematic--sac-her--s1" / "baseline.jsonl"
     lines = [line for line in log.read_text().splitlines(keepends=True) if '"measured"' not in line]
     log.write_text("".join(lines))      # as if it had been killed before its last line
     (folder.path / "measures.jsonl").unlink()

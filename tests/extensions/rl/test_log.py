@@ -8,7 +8,7 @@ from memento.cli import exit_code
 from memento.core.errors import StoreError, UsageError
 from memento.extensions.rl import run
 from memento.extensions.rl.command_text import describe_baseline
-from memento.extensions.rl.log import LOG, BaselineLog, EvaluationPoint, TrainingProgress, find_baseline, read_record
+from memento.extensions.rl.log import LOG, BaselineLog, EvaluationPoint, TrainingProgress, read_record
 from memento.extensions.rl.pace import line_of, pace_of
 from memento.extensions.rl.results import result_of
 from memento.extensions.rl.run import plan_again
@@ -107,7 +107,6 @@ def test_show_lists_a_baseline_and_describes_it(folder: Path, capsys: pytest.Cap
     for progress in (at(1000, updates=1, wall_s=100), at(2000, updates=1000, wall_s=200)):
         BaselineLog(folder).progress(progress)
     runs = str(folder.parent)
-    assert find_baseline(folder.parent, "trained") == folder
     assert exit_code(["show", "--runs", runs]) == 0
     assert exit_code(["show", "trained", "--runs", runs]) == 0
     listed, _, shown = capsys.readouterr().out.partition("\n")

@@ -7,9 +7,7 @@ from memento.core.errors import UsageError
 from memento.extensions.rl.settings import (
     BaselineArguments,
     Hyperparameters,
-    buffer_bytes,
     build,
-    hyperparameters,
     settings_of,
 )
 
@@ -70,10 +68,3 @@ def test_what_cannot_be_trained_is_refused(changed: dict[str, object], words: st
     with pytest.raises(UsageError) as refused:
         build(given(**changed))
     assert words in str(refused.value)
-
-
-def test_the_memory_of_the_papers_buffer_is_known_before_it_is_filled() -> None:
-    full = buffer_bytes(Hyperparameters().buffer, observation=78, goal=12, action=7)
-    assert 1.8e9 < full < 2.0e9
-    assert buffer_bytes(1000, observation=78, goal=12, action=7) * 2000 == full
-    assert hyperparameters({"buffer": 50_000}).buffer == 50_000
