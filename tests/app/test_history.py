@@ -14,10 +14,11 @@ from memento.core.events import Fact, RunResumed, RunStarted, RunStopped, StageE
 from memento.domains import load
 from memento.memory.run_status import status_of
 from memento.memory.store import RunStore
+from memento.runtime.clock import SystemClock
 from memento.settings import Settings, build_settings
 from memento.tui.display import open_display
 
-from ..benchmarks.watch import EPISODES, SystemClock, generation
+from ..support.realistic_log import EPISODES, generation
 
 GENERATIONS = 30
 HERE = Machines(layers=(), isolated=False)
