@@ -27,7 +27,6 @@ from memento.core.events import (
 from memento.core.order_ids import FINAL, FRESH, parse
 from memento.core.seeds import derive_seed
 from memento.core.values import Episode, Examination, Program, Score
-from memento.runtime.supervisor import Replay
 from memento.search.dealing import dealt
 from memento.search.keepers import KEEPERS
 from memento.search.options import GenerationBudget
@@ -128,35 +127,6 @@ def test_without_a_budget_or_with_an_ample_one_the_run_is_the_same(method: str) 
         [fact for fact in conclusions(log) if not isinstance(fact, BranchEnded)] for log in (free, ample)
     )
     assert winners == same
-
-
-@settings(max_examples=25, deadline=None)
-@given(methods, fresh_plans, numbers, numbers, st.data())
-def test_a_run_with_both_resumes_from_any_fact(
-    method: str, fresh: FreshPlan, world: int, arrival: int, data: st.DataObject
-) -> None:
-    plan = with_fresh(run_plan(method, 60), fitting(method, fresh))
-    log, _ = play(Sequencer(plan), Sound(world), random.Random(arrival).randrange)
-    cut = data.draw(st.integers(0, len(log)))
-    keeper = Sequencer(plan)
-    decision = Replay(keeper).replay(log[:cut])
-    rest = resume(keeper, decision, Sound(world))
-    assert conclusions(log) == conclusions(log[:cut] + rest)
-    assert len(searched(log[:cut] + rest)) == len(searched(log))
-
-
-def resume(keeper: Sequencer, decision: Any, world: World) -> list[Fact]:
-    """Play on from a replayed decision, the oldest order first."""
-    state, waiting, log = decision.state, [*decision.orders], [*decision.facts]
-    while waiting and not keeper.finished(state):
-        fact = world.answer(waiting.pop(0))
-        decision = keeper.decide(state, fact)
-        state = decision.state
-        log += [fact, *decision.facts]
-        gone = {order.target for order in decision.orders if hasattr(order, "target")}
-        waiting = [order for order in waiting if order.id not in gone]
-        waiting += [order for order in decision.orders if not hasattr(order, "target")]
-    return log
 
 
 @settings(max_examples=25, deadline=None)

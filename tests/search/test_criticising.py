@@ -19,8 +19,6 @@ from memento.core.events import (
     SpeculationEnded,
 )
 from memento.core.values import Episode, Program
-from memento.runtime.supervisor import Replay
-from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.keepers import KEEPERS
@@ -108,21 +106,6 @@ def test_a_critic_that_nobody_follows_changes_no_decision(
     assert conclusions(looked) == conclusions(plain)
     if speculation:
         assert any(isinstance(fact, SpeculationEnded) for fact in looked)
-
-
-@given(seed=st.integers(0, 99), arrival=st.integers(0, 99), cut=st.integers(1, 200), turns=st.booleans())
-@settings(max_examples=25, deadline=None)
-def test_replay_at_any_moment_gives_the_same_state(seed: int, arrival: int, cut: int, turns: bool) -> None:
-    def keeper():
-        inner = Criticising(Sequencer(plan_of("memento")))
-        return Conversing(inner, ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))) if turns else inner
-
-    log, last = play(keeper(), Sound(seed), picks(arrival), steps=cut)
-    again = Replay(keeper()).replay(log)
-    assert sorted(map(repr, again.orders)) == sorted(map(repr, last.orders))
-    assert not again.facts
-    now, then = ((state.inner if turns else state) for state in (again.state, last.state))
-    assert (now.held, now.asked, now.known, now.first) == (then.held, then.asked, then.known, then.first)
 
 
 class Blind(Watched):

@@ -26,9 +26,6 @@ from memento.core.order_ids import owner_of
 from memento.core.values import Examination, Operator, Program, Score, Verdict
 from memento.memory.gate_report import gate_report
 from memento.memory.run_view import view_of_facts
-from memento.runtime.supervisor import Replay
-from memento.search.conversing import ConversationTerms, Conversing
-from memento.search.criticising import Criticising
 from memento.search.gate import Gated, GateTerms
 from memento.search.gate_verdict import clearly_below, why_stopped
 from memento.search.keepers import KEEPERS
@@ -179,20 +176,6 @@ def test_what_is_stopped_gets_no_episode_and_spends_its_slot(method: str, seed: 
             assert candidate.fault is not None and candidate.fault.message == decided.reason
     gated_ones = {fact.candidate for fact in log if isinstance(fact, GateDecided)}
     assert gated_ones == {name for name in texts if not str(name).startswith("init/")}
-
-
-@given(seed=st.integers(0, 99), arrival=st.integers(0, 99), cut=st.integers(1, 300), around=st.booleans())
-@settings(max_examples=25, deadline=None)
-def test_replay_at_any_moment_gives_the_same_state(seed: int, arrival: int, cut: int, around: bool) -> None:
-    def keeper() -> Gated | Conversing:
-        inner = gated(plan_of())
-        terms = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
-        return Conversing(Criticising(inner), terms) if around else inner
-
-    log, last = play(keeper(), Graded(seed), picks(arrival), steps=cut)
-    again = Replay(keeper()).replay(log)
-    assert sorted(map(repr, again.orders)) == sorted(map(repr, last.orders))
-    assert not again.facts
 
 
 class Same(Repeating):

@@ -40,7 +40,6 @@ from memento.core.values import (
     Verdict,
 )
 from memento.memory.retention_policy import RetentionPolicy
-from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.hardening import AttackTerms
 from memento.search.keepers import KEEPERS
@@ -225,17 +224,6 @@ def test_the_order_of_arrival_decides_nothing(seed, one, other, case):
     plan, world = case
     kinds = EvaluatorMoved, EvaluatorChosen, EliteChanged, ArchiveChanged, StageEntered
     assert of(run(plan, world(seed), one), *kinds) == of(run(plan, world(seed), other), *kinds)
-
-
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None)
-@given(seeds, seeds, st.integers(0, 400), st.sampled_from([(PLAN, Differing), (TESTED, Succeeding)]))
-def test_a_replay_at_any_moment_gives_the_same_state(seed, arrival, cut, case):
-    plan, world = case
-    log, last = play(Sequencer(plan), world(seed), random.Random(arrival).randrange, steps=cut)
-    again = Replay(Sequencer(plan)).replay(log)
-    assert {order.id for order in again.orders} == {order.id for order in last.orders}
-    assert again.state.inner == last.state.inner
 
 
 class Watching(Differing):

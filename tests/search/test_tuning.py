@@ -24,7 +24,6 @@ from memento.core.methods import is_tuned
 from memento.core.programs.constants import constants_of
 from memento.core.programs.program_text import MAX_SUMMARY
 from memento.core.values import CandidateState, Operator, Program, Score, TunedConstant
-from memento.runtime.supervisor import Replay
 from memento.search.branches.tune.slot import DUEL, LEAST_FIRST, VECTORS, Tuning, begin_tuning
 from memento.search.branches.tune.values import Learned, f_ratio, in_words
 from memento.search.elite_keeper import EliteKeeper
@@ -380,28 +379,6 @@ def test_racing_changes_no_elite(slots: GenerationBudget, seed: int, arrival: in
                 if isinstance(fact, EliteChanged)]
 
     assert elites(PLAN) == elites(replace(PLAN, racing=False))
-
-
-@settings(max_examples=30, deadline=None)
-@given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 1))
-def test_a_killed_search_replays_to_the_same_state(
-    slots: GenerationBudget, seed: int, arrival: int, where: float
-) -> None:
-    log = run(slots, seed, arrival)
-    at = round(where * len(log))
-    replayed = Replay(keeper(slots)).replay(log[:at])
-    world, state, orders = Tuned(seed), replayed.state, list(replayed.orders)
-    facts = [*log[:at], *replayed.facts]
-    searching = keeper(slots)
-    while orders:
-        fact = world.answer(orders.pop(0))
-        decision = searching.decide(state, fact)
-        state = decision.state
-        facts += [fact, *decision.facts]
-        gone = {order.target for order in decision.orders if hasattr(order, "target")}
-        orders = [order for order in [*orders, *decision.orders] if not hasattr(order, "target")]
-        orders = [order for order in orders if order.id not in gone]
-    assert verdicts(facts) == verdicts(log)
 
 
 @settings(max_examples=30, deadline=None)
