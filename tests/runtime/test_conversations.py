@@ -86,11 +86,6 @@ async def talk(agent: Scripted, log: Log, plan: RunPlan = PLAN) -> None:
     assert await Supervisor(keeper=keeper, bus=EventBus(log), lanes=lanes).run(log.facts()) == "done"
 
 
-def decided(facts: list[Fact]) -> set[str]:
-    """The facts, in any order."""
-    return {repr(fact) for fact in facts}
-
-
 @pytest.mark.parametrize("seed", range(4))
 async def test_every_conversation_is_bounded_and_only_on_practice_seeds(seed: int) -> None:
     agent, log = Scripted(World(seed, failure_rate=0.1)), Log()
@@ -112,23 +107,6 @@ async def test_every_conversation_is_bounded_and_only_on_practice_seeds(seed: in
             assert len(so_far.turns) + so_far.turns_left == TURNS
             assert len(so_far.drafts) + so_far.practice_left == PRACTICE
     assert {type(fact) for fact in facts if str(fact.order).rpartition("/")[2].startswith("tool")} == {ToolAnswered}
-
-
-async def test_a_run_stopped_at_any_fact_goes_on_to_the_same_log() -> None:
-    whole, agent = Log(), Scripted(World(0, failure_rate=0.1))
-    await talk(agent, whole)
-    assert {TryProgram, LookCloser, Compute} <= {type(order) for order in agent.seen}
-    facts = whole.facts()
-    for capacity in range(1, len(facts), 7):
-        log = Log(capacity=capacity)
-        with pytest.raises(StoreError):
-            await talk(Scripted(World(0, failure_rate=0.1)), log)
-        log.capacity = None
-        again = Scripted(World(0, failure_rate=0.1))
-        known = {fact.order for fact in log.facts()}
-        await talk(again, log)
-        assert decided(log.facts()) == decided(facts)
-        assert not {order.id for order in again.seen} & known, "what is on the log is not done again"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -107,30 +107,6 @@ async def test_a_run_ends_and_lanes_keep_their_limit() -> None:
     assert elites(store.kept)
 
 
-@pytest.mark.parametrize("jitter", range(5))
-async def test_the_result_does_not_depend_on_who_finished_first(jitter: int) -> None:
-    store, other = Log(), Log()
-    await supervisor(store, Doer(world(), 0), limit=1).run()
-    await supervisor(other, Doer(world(), jitter), limit=9).run()
-    assert elites(store.kept) == elites(other.kept)
-
-
-@pytest.mark.parametrize("capacity", range(1, 60, 3))
-async def test_resuming_after_a_crash_at_any_fact_gives_the_same_elites_and_repeats_nothing(
-    capacity: int,
-) -> None:
-    whole = Log()
-    await supervisor(whole, Doer(world())).run()
-    crashed = Log(capacity=capacity)
-    with pytest.raises(StoreError):
-        await supervisor(crashed, Doer(world(), 1)).run()
-    answered = {fact.order for fact in crashed.kept if fact.order}
-    resumed, doer = Log(crashed.kept), Doer(world(), 2)
-    assert await supervisor(resumed, doer).run(resumed.facts()) == "done"
-    assert elites(resumed.kept) == elites(whole.kept)
-    assert not answered & set(doer.asked)
-
-
 async def test_answers_that_arrive_together_are_one_commit_before_anyone_hears_of_them() -> None:
     commits: list[list[Fact]] = []
 

@@ -1,4 +1,4 @@
-"""The memetic search: ties, failures and racing. What holds for any replies is in test_memento_machine and test_savings."""
+"""The memetic search: ties, failures, racing. What holds for any replies: test_memento_machine and test_savings."""
 
 from dataclasses import replace
 
