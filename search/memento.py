@@ -16,7 +16,9 @@ from .parts.speculation import SpeculationSettings, SpeculativeClimb
 from .parts.varied import VariedPartners
 from .rollout_plan import RolloutPlan
 
-PAPER = Choices(MemorySettings(memory_detail="summary"), FociSettings(macro_focus=False))
+PAPER = Choices(
+    MemorySettings(memory_detail="summary"), FociSettings(macro_focus=False), PartnerSettings(partners="paper")
+)
 """What the parts are told in the paper's search."""
 
 
@@ -33,7 +35,7 @@ def memento(
 ) -> MemeticMethod:
     """Algorithm 2 with the parts that are chosen."""
     remembers, measured = choices.of(MemorySettings), plan.episodes is not None
-    full, front = remembers.memory_detail == "full", choices.of(PartnerSettings).partners == "front"
+    full, second = remembers.memory_detail == "full", choices.of(PartnerSettings).partners
     memory: Memory = FullMemory(measured=measured) if full else Memory()
     if remembers.memory_scope != "generation":
         memory = MarkedMemory(memory) if remembers.memory_scope == "until-changed" else LastingMemory(memory)
@@ -42,12 +44,14 @@ def memento(
     tune = Tune(TunePlan(
         slots=slots.tune, episodes=slots.tune_episodes, generations=slots.generations, tuned=slots.tune_generations
     ), seed=options.seed)
-    partners: Partners = VariedPartners([macros, tune], measured=measured, shows=full)
-    if front:
+    partners = Partners([macros, tune])
+    if second != "paper":
+        partners = VariedPartners([macros, tune], measured=measured, shows=full)
+    if second == "front":
         partners = FrontPartners(partners)
     crosses = Crossover(slots.crossover, partners, follows=[climb, macros, tune])
     return MemeticMethod(
         generations=slots.generations, branches=(climb, macros, tune, crosses),
         parts=(memory, partners, *([Foci(options.seed)] if choices.of(FociSettings).macro_focus else [])),
-        races=plan.racing and not front,
+        races=plan.racing and second != "front",
     )

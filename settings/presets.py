@@ -20,7 +20,7 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
         "final_episodes": 10, "duplicates": True, "speculation": True, "memory_detail": "summary",
         "notes": "off", "evaluator_tests": "off", "roll_ahead": "off",
         "feedback": "metrics", "macro_focus": False, "reply": "whole", "repairs": 0, "probes": "off",
-        "judge_reasons": False,
+        "judge_reasons": False, "partners": "paper",
     },
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,

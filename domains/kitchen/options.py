@@ -75,13 +75,13 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it must be a whole number from 1 to {MAX_HORIZON}")
     if options["rules"] not in RULES:
         raise no_such("kitchen.rules", str(options["rules"]), RULES)
-    for key in (REVEAL, WALLS):     # the paper's environment most likely gave the object ids; it may permit the walls
-        own = key == WALLS and backend == "unity"    # the player of AI2-THOR has its own rule, which permits them
-        options[key] = given.get(key, options["rules"] == "paper" or own)
+    own = backend == "unity"    # the player of AI2-THOR has its own rule of the walls, which may permit them
+    options[WALLS] = given.get(WALLS, options["rules"] == "paper" or own)
+    for key in (REVEAL, WALLS):
         if not isinstance(options[key], bool):
             raise UsageError(f"kitchen.{key} cannot be {options[key]!r}; it must be true or false")
-        if own and not options[key]:
-            raise UsageError(f"kitchen.{WALLS}=false is not possible with backend=unity: it has its own rule")
+    if own and not options[WALLS]:
+        raise UsageError(f"kitchen.{WALLS}=false is not possible with backend=unity: it has its own rule")
     if backend == "recorded":
         options["recordings"] = str(_recordings(options["recordings"]))
     if backend == "unity":

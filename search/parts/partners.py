@@ -17,8 +17,8 @@ from ..state import Search
 class PartnerSettings(PartSettings):
     """Where second parents come from."""
 
-    partners: Literal["paper", "front"] = BRANCHES.field(
-        "paper", "crossovers of one program with itself, or with the front's"
+    partners: Literal["varied", "paper", "front"] = BRANCHES.field(
+        "varied", "the second parent of crossovers; paper: C^macro, also where it is the same program as C^hc"
     )
 
 

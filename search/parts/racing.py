@@ -21,7 +21,7 @@ RACING = SettingGroup(
         Switch(
             name="partners", on=lambda values: values["partners"] != "front",
             otherwise="with partners = 'front', which needs every f_e of a candidate: remove it, or set partners to "
-            "'paper'",
+            "'varied'",
         ),
         Switch(
             name="evaluator_every", on=lambda values: not values["evaluator_every"],

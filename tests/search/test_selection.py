@@ -13,11 +13,12 @@ from memento.core.values import Ancestor, CandidateState, Operator, Program, Sco
 from memento.search.branches.climb import Chain, HillClimb
 from memento.search.branches.macro import MacroMutation
 from memento.search.branches.tune.branch import Tune, TunePlan
-from memento.search.options import GenerationBudget
+from memento.search.memento import memento
+from memento.search.options import Choices, GenerationBudget, SearchOptions
 from memento.search.parts.front import Front, FrontPartners, front_with
 from memento.search.parts.long_memory import MarkedMemory
 from memento.search.parts.memory import Memory, MemorySettings, Rejections
-from memento.search.parts.partners import Guest, PartnerSettings
+from memento.search.parts.partners import Guest, Partners, PartnerSettings
 from memento.search.parts.varied import KEPT, OtherStructures, VariedPartners
 from memento.search.setting_groups import PartSettings
 from memento.search.state import Search
@@ -95,6 +96,16 @@ def test_the_same_program_is_a_parent_twice_only_where_none_differs() -> None:
     assert second(searching(alike, replace(TUNE, fitness=0.7))).id == TUNE.id
     climbed = replace(ELITE, id="g2/hill/0", program=OTHER, lineage=(EDIT, replace(EDIT, id=ELITE.id)))
     assert second(searching(None, current=climbed)) == ELITE
+
+
+@pytest.mark.parametrize(("setting", "partner"), [("paper", "g2/macro/0"), ("varied", ELITE.id)])
+def test_the_papers_pair_is_that_of_both_branches_though_they_end_with_one_program(setting: str, partner: str) -> None:
+    climbed = made("g2/hill/0", OTHER, 0.8, Operator.HILL_CLIMB)
+    slots = GenerationBudget(generations=2, hill_climb=1, macro=1, crossover=1)
+    method = memento(slots, SearchOptions(), PLAN, Choices(PartnerSettings(partners=setting)))
+    [part] = [each for each in method.parts if isinstance(each, Partners)]
+    pair = part.pair(searching(made("g2/macro/0", OTHER, 0.8), current=climbed))
+    assert [one.id for one in pair] == [climbed.id, partner]
 
 
 @pytest.mark.parametrize("count", [2, 9])
