@@ -90,4 +90,3 @@ def probe_scores_table(examination: Examination, probes: Sequence[Probe]) -> str
     return text_table(rows)
 
 
-

@@ -102,4 +102,3 @@ def _recordings(parents: int) -> str:
     return "\n".join([*lines, f"- `{DRAFT} 1`: the practice episode of the first draft that you tried, and so on"])
 
 
-

@@ -4,8 +4,6 @@
 """
 
 
-
-
 PAD_EDGE_M = 0.016          # width and height of a finger's pad
 PAD_ABOVE_EEF_M = 0.0036    # the pad's middle above the end effector
 FINGER_WIDTH_M = 0.019      # of the whole finger, across the axis on which the fingers move

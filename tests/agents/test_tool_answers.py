@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.tools import MAX_OUTPUT, MOST_COLUMNS, MOST_ROWS, code_program, output_of, rows_text
+from memento.agents.recording_code import MAX_OUTPUT, code_program, output_of
+from memento.agents.recording_rows import MOST_COLUMNS, MOST_ROWS, rows_text
 from memento.core.recording import Recording
 from memento.core.values import Program
 

@@ -166,7 +166,6 @@ def test_the_id_of_a_draw_owns_its_orders_and_is_no_candidate_of_a_run(rest: str
     assert parse(name + rest).role == "proposer"
 
 
-
 @settings(max_examples=20)
 @given(budgets, seeds, st.integers(0, 10**6), st.booleans())
 def test_a_smaller_memory_is_that_of_a_search_which_had_no_other(

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from memento.agents.recorded_tools import Repeating
 from memento.agents.rollout_agents import Roller
-from memento.agents.tools import Computer, Practiser, Repeating
+from memento.agents.tools import Computer, Practiser
 from memento.core.events import Compute, ToolAnswered, TryProgram
 from memento.core.faults import FaultKind
 from memento.core.ports import Practice
