@@ -27,7 +27,7 @@ from .names import modes_of, parse_id
 from .reward_shape import RewardShape
 from .spaces import Leaf
 
-FORMAT: Final = 2           # 1: random actions drew the numbers of `reset`, and a limit of the environment cut episodes
+FORMAT: Final = 2
 LIMIT_S: Final = 600.0      # to make the environment: it may compile or download
 STEP_S: Final = 120.0       # for one step or one reset, as in a worker
 LOOK_S: Final = 1_800.0     # for all; what is measured has limits of its own
@@ -112,7 +112,7 @@ def description_of(text: str) -> Description:
 @lru_cache(maxsize=16)
 def _parse(text: str) -> Description:
     values = json.loads(text)
-    if values.pop("format") not in (1, FORMAT):
+    if values.pop("format") != FORMAT:
         raise ValueError("another format")
     for space in ("observation", "action"):
         values[space] = tuple(Leaf.from_json(leaf) for leaf in values[space])
@@ -123,13 +123,6 @@ def _parse(text: str) -> Description:
     values["shape"] = None if shape is None else RewardShape(**shape)
     values["only_at_reset"] = tuple(values.get("only_at_reset", ()))
     return Description(**values)
-
-
-def is_outdated(text: str) -> bool:
-    """Whether a description is to be measured again: an older version measured it otherwise."""
-    with suppress(ValueError, TypeError, KeyError):
-        return bool(json.loads(text)["format"] != FORMAT)
-    return False
 
 
 def describe(

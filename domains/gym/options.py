@@ -10,7 +10,7 @@ from typing import Final
 from ...core.errors import UsageError, no_such
 from ...core.files import read_bounded
 from ...core.values import JSON
-from .description import Description, InfoField, describe, description_of, is_outdated, warn
+from .description import Description, InfoField, describe, description_of, warn
 from .names import arguments_of, parse_id, suite_of
 from .perturbing import CHOICES, NOMINAL
 from .success import SUCCESS_INFO
@@ -79,7 +79,7 @@ class Settings:
 
 def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSON]:
     """`given` and the rest, from the registry and from measurements. Raises UsageError."""
-    options = _with_tables(_to_measure_again(given, environment_id))
+    options = _with_tables(given)
     for key in options:
         if key not in KNOWN:
             raise no_such("option of gym", key, KNOWN)
@@ -152,20 +152,6 @@ def settings(options: Mapping[str, JSON]) -> Settings:
         perturb=str(options.get("perturb", NOMINAL)),
         python=None if (python := options.get("python")) is None else str(python),
     )
-
-
-def _to_measure_again(given: Mapping[str, JSON], environment_id: str) -> Mapping[str, JSON]:
-    """The options without a description of an older version, and without the bounds that came from it."""
-    text = given.get("description")
-    if not isinstance(text, str) or not is_outdated(text):
-        return given
-    old = description_of(text)
-    _, good = _targets(given, old, environment_id)
-    low, high = given.get("low"), given.get("high")
-    derived = {"description"} | ({"low"} if low == old.random_mean else set())
-    if isinstance(low, int | float) and high in (good, _guess(old, low)):
-        derived.add("high")
-    return {key: value for key, value in given.items() if key not in derived}
 
 
 def _say_what_counts(environment_id: str, found: Description, measure: str) -> None:

@@ -150,12 +150,11 @@ def test_no_two_generators_of_a_look_are_equal(seed: int) -> None:
     assert len({*first, *drawn, physics}) == 3
 
 
-def test_bounds_of_an_older_version_are_measured_again_and_the_users_own_stay() -> None:
+def test_a_look_of_another_version_is_refused_and_an_own_one_is_not_repeated() -> None:
     found = completed("Guess")
-    old = json.loads(found["description"]) | {"format": 1, "random_mean": 50.0, "random_std": 0.0}
-    older = found | {"description": json.dumps(old), "low": 50.0, "high": 100.0}
-    assert completed("Guess", **older)["low"] == found["low"] and completed("Guess", **older)["high"] == found["high"]
-    assert completed("Guess", **older | {"low": 5.0, "high": 45.0})["high"] == 45.0
+    old = json.loads(found["description"]) | {"format": 1}
+    with pytest.raises(UsageError, match="remove it, and it is measured again"):
+        completed("Guess", description=json.dumps(old))
     assert completed("Guess", **found) == found
 
 
