@@ -85,12 +85,19 @@ def test_what_counts_is_taken() -> None:
     require_usable(build(model="openai:gpt-5.2", budget_usd=5.0))
 
 
-def test_the_text_of_all_settings_repeats_them(tmp_path) -> None:
-    first = build(
-        "prices.lab:qwen3:8b={input=1,output=2.5}", "budget.judge.usd=1.5", "budget.evaluator-writer.calls=7",
-        "sampling.temperature=0.7", "sampling.judge.temperature=0.0", "sampling.judge.stream=true",
-        model=LAB, evaluator_model=OTHER, judges=[LAB, f"{LAB},offline"], budget_calls=3, budget_wall_s=2.5,
-    )
+PRICED = (
+    "prices.lab:qwen3:8b={input=1,output=2.5}", "budget.judge.usd=1.5", "budget.evaluator-writer.calls=7",
+    "sampling.temperature=0.7", "sampling.judge.temperature=0.0", "sampling.judge.stream=true",
+)
+
+
+@pytest.mark.parametrize("first", [
+    build(*PRICED, model=LAB, evaluator_model=OTHER, judges=[LAB, f"{LAB},offline"], budget_calls=3, budget_wall_s=2.5),
+    build("proposer_turns=3", "practice_episodes=0", model="openai:m"),
+    build("critic=openai:gpt-5.2", "critic_judges=on", "budget.critic.calls=4", model="openai:m"),
+    build("critic_mode=pixels", model="openai:m"),
+], ids=["models", "turns", "critic", "pixels"])
+def test_the_text_of_all_settings_repeats_them(tmp_path, first: Settings) -> None:
     config = tmp_path / "again.toml"
     config.write_text(first.as_toml())
     assert build_settings({}, config=config, environment={}) == first

@@ -256,11 +256,3 @@ def test_settings_without_effect_are_refused(more: list[str], words: str) -> Non
         settings = build_settings({"domain": "hanoi-kinematic"}, assignments=more, environment={})
         refuse_text_models(settings)
         require_usable(settings)
-
-
-def test_the_settings_of_a_run_with_a_critic_repeat_it(tmp_path: Path) -> None:
-    for given in (["critic=openai:gpt-5.2", "critic_judges=on", "budget.critic.calls=4"], ["critic_mode=pixels"]):
-        settings = build_settings({"domain": "hanoi-kinematic", "model": "openai:m"}, assignments=given, environment={})
-        (tmp_path / "s.toml").write_text(settings.as_toml())
-        again = build_settings({"domain": "hanoi-kinematic"}, config=tmp_path / "s.toml", environment={})
-        assert again == settings

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from pathlib import Path
 
 import pytest
 from memento.app.budgets import require_usable
@@ -157,13 +156,3 @@ def check_answers(answers: dict[str, ToolAnswered]) -> None:
 def test_settings_without_effect_are_refused(more: list[str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         require_usable(build_settings({"domain": "hanoi-kinematic"}, assignments=more, environment={}))
-
-
-def test_the_settings_of_a_run_with_turns_repeat_it(tmp_path: Path) -> None:
-    given = ["proposer_turns=3", "practice_episodes=0"]
-    settings = build_settings({"domain": "hanoi-kinematic", "model": "openai:m"}, assignments=given, environment={})
-    assert settings.speculation is False
-    for each in (settings, settings.model_copy(update={"proposer_turns": 0, "practice_episodes": 4})):
-        (tmp_path / "s.toml").write_text(each.as_toml())
-        again = build_settings({"domain": "hanoi-kinematic"}, config=tmp_path / "s.toml", environment={})
-        assert again == each
