@@ -23,7 +23,7 @@ TASKS: Mapping[str, Mapping[str, JSON]] = {
     },
     KITCHEN: {
         "backend": "unity", "scenes": ["FloorPlan1", "FloorPlan2", "FloorPlan3"], "horizon": 250, "rules": "paper",
-        "targets.reveal_unseen": False,
+        "targets.reveal_unseen": False, "policy_seed": "zero",
     },
 }
 STATED: Mapping[str, JSON] = {

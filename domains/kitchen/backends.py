@@ -15,6 +15,7 @@ def environment(settings: Settings) -> Environment:
     """The environment for these options."""
     return KitchenEnvironment(
         settings.scenes, _simulator(settings), horizon=settings.horizon, reveal_unseen=settings.reveal_unseen,
+        program_seed=settings.program_seed,
     )
 
 

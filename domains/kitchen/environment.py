@@ -29,8 +29,10 @@ class KitchenEnvironment:
 
     def __init__(
         self, scenes: Sequence[str], simulator: Simulator, *, horizon: int, reveal_unseen: bool,
+        program_seed: int | None = None,
     ) -> None:
         self.simulator = simulator
+        self.program_seed = program_seed
         self._scenes = tuple(scenes)
         self._horizon, self._reveal_unseen = horizon, reveal_unseen
         self._trace = Trace(max_steps=horizon)

@@ -26,6 +26,7 @@ LAST_PUBLIC: Final = 1_000      # the numbers of drawn kitchens come after this,
 DRAWN: Final = 998_000
 _GROUPS: Final = {"first": TRAINING[:1], "training": TRAINING, "held-out": HELD_OUT}
 RULES: Final = ("strict", "paper")
+POLICY_SEEDS: Final = ("episode", "zero")       # drawn for the episode, or Policy(seed=0) in all
 
 DEFAULTS: Final[dict[str, JSON]] = {
     "backend": "generated",
@@ -35,6 +36,7 @@ DEFAULTS: Final[dict[str, JSON]] = {
     "horizon": 250,
     REVEAL: False,
     WALLS: False,
+    "policy_seed": "episode",
     "recordings": None,
     "unity_build": None,
 }
@@ -52,6 +54,7 @@ class Settings:
     horizon: int
     reveal_unseen: bool
     solid_walls: bool
+    program_seed: int | None
     recordings: Path | None
     unity_build: Path | None
 
@@ -75,6 +78,9 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it must be a whole number from 1 to {MAX_HORIZON}")
     if options["rules"] not in RULES:
         raise no_such("kitchen.rules", str(options["rules"]), RULES)
+    options["policy_seed"] = given.get("policy_seed", "zero" if options["rules"] == "paper" else "episode")
+    if options["policy_seed"] not in POLICY_SEEDS:
+        raise no_such("kitchen.policy_seed", str(options["policy_seed"]), POLICY_SEEDS)
     own = backend == "unity"    # the player of AI2-THOR has its own rule of the walls, which may permit them
     options[WALLS] = given.get(WALLS, options["rules"] == "paper" or own)
     for key in (REVEAL, WALLS):
@@ -120,6 +126,7 @@ def settings(options: Mapping[str, JSON]) -> Settings:
         backend=str(options["backend"]), scenes=tuple(str(scene) for scene in scenes), horizon=horizon,
         reveal_unseen=bool(options[REVEAL]), recordings=None if recordings is None else Path(str(recordings)),
         unity_build=None if build is None else Path(str(build)), solid_walls=solid_walls(options),
+        program_seed=0 if options.get("policy_seed") == "zero" else None,
     )
 
 

@@ -189,8 +189,10 @@ class Worker:
         index, seed = int(request["index"]), int(request["seed"])
         # Not the episode's own seed, from which a policy could draw what the simulator drew.
         domain = self._domain_of(request["split"])
+        own = getattr(environment, "program_seed", None)
         policy = PolicyProcess(
-            self._launcher, program, domain.contract, environment, seed=derive_seed(seed, "program"),
+            self._launcher, program, domain.contract, environment,
+            seed=derive_seed(seed, "program") if own is None else own,
             practice=messages.practice_of(request["practice"]), marking=True,
         )
         fault, answer, ended = None, "done", "fault"

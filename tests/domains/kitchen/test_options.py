@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.core.values import JSON
+from memento.core.ports import RollTask
+from memento.core.values import JSON, Program
 from memento.domains.kitchen import DOMAIN
 from memento.domains.kitchen.observation import ACTIONS, PREDICATES
 from memento.domains.kitchen.options import RECORDINGS_VARIABLE, settings, solid_walls
+from memento.runtime.rollouts.pool import ProcessPool
 
 from .kitchens import RECORDINGS, environment, kitchen, needs_recordings
 
@@ -43,11 +45,39 @@ def test_scenes_are_names_ranges_and_groups(given: JSON, names: list[str]) -> No
     ({"scenes": ["Kitchen9-4"]}, "from low to high"),
     ({"scenes": 3}, "list of names"),
     ({"targets.reveal_unseen": "yes"}, "true or false"), ({"through_walls": "no"}, "true or false"),
-    ({"targets": {"reveal": True}}, "targets.reveal"),
+    ({"targets": {"reveal": True}}, "targets.reveal"), ({"policy_seed": "zeros"}, "did you mean 'zero'"),
 ])
 def test_what_cannot_be_is_refused(given: dict[str, JSON], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         DOMAIN.options(given, preset="paper")
+
+
+@pytest.mark.slow
+async def test_by_the_papers_rules_ids_are_hidden_and_every_policy_is_made_with_seed_0(tmp_path: Path) -> None:
+    program = Program("""
+class Policy:
+    def __init__(self, seed=1):
+        self.seed = seed
+
+    def reset(self):
+        pass
+
+    def compute_action(self, obs):
+        assert obs["targets"]["bread_visible"] or obs["targets"]["bread_object_id"] is None
+        raise ValueError(f"my seed is {self.seed}")
+""")
+    given: dict[str, JSON] = {"scenes": ["first"], "horizon": 5}
+    splits = {rules: DOMAIN.options({**given, "rules": rules}, preset="paper") for rules in ("strict", "paper")}
+    async with ProcessPool(
+        domain="memento.domains.kitchen:DOMAIN", splits=splits, workers=1, trajectories=tmp_path / "t"
+    ) as pool:
+        rolled = [
+            await pool.roll(RollTask(order=f"{split}{seed}", program=program, split=split, index=0, seed=seed))
+            for split in splits for seed in (5, 6)
+        ]
+    said = [each.fault.message for each in rolled if each.fault is not None]
+    assert [each.endswith("my seed is 0") for each in said] == [False, False, True, True]
+    assert len({*said}) == 3, "by default one is drawn for each episode"
 
 
 def test_the_ablation_may_be_written_as_a_table() -> None:
