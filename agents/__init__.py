@@ -14,6 +14,7 @@
     evaluator_attacker  attacks of a run: one order is one attack on one evaluator
     evaluator_evolver   the agent that requests evaluators
     feedback            the feedback on evaluated programs in later prompts: fitness, metrics, endings and faults
+    figure_text         the figure of a program in words for a prompt: all its known episodes, and how they ended
     fences              the code blocks of a reply in Markdown: what each says of its language, and its text
     fitting             keeps prompts within a bound: what is left out of one that would be too long
     foci                the focus of a macro-mutation or crossover, different in every slot of a generation

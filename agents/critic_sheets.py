@@ -13,6 +13,7 @@ import numpy as np
 from ..core.critique import Frame, Sheet
 from ..core.errors import StoreError
 from ..core.events import Criticise, Criticised, Fact
+from ..core.figures import REGULAR_ENDS
 from ..core.files import read_bounded
 from ..core.metrics import finite, flat_metrics
 from ..core.ports import Artist, DrawTask, ImageFile
@@ -20,7 +21,6 @@ from ..core.recording import Recording
 from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Score
-from .episode_table import REGULAR_ENDS
 
 # Which rows of a recording a critic is shown: closer together around the moment where fitness is lost. Pure.
 #

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..core.figures import REGULAR_ENDS
 from ..core.metrics import MAX_ENTRIES, NEVER, OMITTED, finite, flat_metrics, mean
 from ..core.ranks import rank_correlation
 from ..core.text import one_line, text_table
@@ -124,9 +125,6 @@ MAX_ROWS = 20  # metrics in the table
 REGULAR = "regularly"
 _RULE = 24  # characters of the rule that ended an episode, with the value and the bound
 _WORD = 16  # characters of a text in a cell; a metric with longer ones is no row
-
-REGULAR_ENDS = frozenset({"success", "horizon"})
-"""Endings that policy prompts do not distinguish: policy search never uses S (paper, section 3.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.faults import Fault
+from ..core.figures import REGULAR_ENDS, figure_of
 from ..core.metrics import OMITTED, aggregate
 from ..core.programs.marks import MarkedBody, never_ran
 from ..core.text import excerpt, fenced_text, one_line, plural, text_table
 from ..core.values import CandidateState, Episode, EvaluatorCandidate, FeedbackDetail, Score
-from .episode_table import REGULAR_ENDS, compare, metrics_lines, metrics_table
-from .stories import said_of_worst, stories
+from .episode_table import compare, metrics_lines, metrics_table
+from .figure_text import early_words
+from .stories import fresh_table, said_of_worst, stories
 
 # How far the fitness F of a program can be trusted: its spread over the episodes, and its smallest step.
 
@@ -86,8 +88,7 @@ def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories
     if faults:
         parts += ["Faults (each ended its episode at once, with f_e = 0):", fenced_text(faults)]
     if whole:
-        seen = candidate.episodes, candidate.scores
-        parts += [coverage_text(candidate), stories(*seen, courses) if courses else said_of_worst(*seen)]
+        parts += [coverage_text(candidate), stories(candidate, courses) if courses else said_of_worst(candidate)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -117,9 +118,10 @@ def _comparison(candidate: CandidateState) -> list[str]:
     metrics = aggregate(scores)
     comparison = compare(candidate.episodes, scores, [name for name in metrics if name != OMITTED])
     parts = [
-        f"{_fitness(candidate)}{_spread([score.fitness for score in scores])}",
+        f"{_fitness(candidate)}{_spread(candidate)}",
         "The episodes, the worst first. A dash is no value; the last column is the mean over all episodes.",
         fenced_text(comparison.table),
+        fresh_table(candidate),
     ]
     others = {name: entry for name, entry in metrics.items() if name in {*comparison.left_out, OMITTED}}
     if others:
@@ -141,28 +143,38 @@ def _measures(candidate: CandidateState) -> list[str]:
 
 
 def _fitness(candidate: CandidateState) -> str:
-    """F, and the mean on fresh episodes where there are any; never the success rate."""
-    text = f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {plural(len(candidate.episodes), 'episode')}."
-    fresh = candidate.fresh
-    if fresh is None:
-        return text
+    """F over all known episodes; its parts where some are fresh; never the success rate."""
+    figure = figure_of(candidate)
+    if not figure.fresh:
+        return f"Fitness F = {figure.fitness:.4f}, the mean of f_e over {plural(figure.episodes, 'episode')}."
     return (
-        f"{text} On {plural(fresh.episodes, 'fresh episode')}, by which it was not selected, the mean of f_e is "
-        f"{fresh.fitness:.4f}, from {fresh.least:.4g} to {fresh.greatest:.4g}."
+        f"Fitness F = {figure.fitness:.4f}, the mean of f_e over all {figure.episodes} episodes that are known: "
+        f"{figure.on_fresh:.4f} over {plural(figure.fresh, 'fresh one')}, by which it was not selected, and "
+        f"{candidate.fitness:.4f} over {_search_words(figure.episodes - figure.fresh)}, on which it is compared with "
+        "other programs."
     )
 
 
-def _spread(fitnesses: Sequence[float]) -> str:
-    """The range of f_e, its steps if it has any, what few episodes cannot show, and whether much is left to gain."""
+def _search_words(count: int) -> str:
+    return f"the {count} of the search" if count > 1 else "the one of the search"
+
+
+def _spread(candidate: CandidateState) -> str:
+    """The range of f_e, its steps if it has any, how often episodes end early, and whether much is left to gain."""
+    figure, own = figure_of(candidate), [score.fitness for score in candidate.scores]
+    fresh = [score.fitness for score in candidate.fresh.scores] if candidate.fresh else []
+    fitnesses = [*own, *fresh]
     spread = spread_of(fitnesses)
-    lost = 1.0 - math.fsum(fitnesses) / len(fitnesses)
     if min(fitnesses) >= FULL:
         return " This is the most that F can be on these episodes: only other situations can show a loss."
     if spread.standard_error is None:
         return ""
+    lost = 1.0 - math.fsum(fitnesses) / len(fitnesses)
     text = f" They range from {min(fitnesses):.4g} to {max(fitnesses):.4g}"
     text = f"{text}; the smallest step of F seems to be {spread.step:.4g}." if spread.step else f"{text}."
-    if len(fitnesses) < FEW:
+    if figure.early:
+        text += f" {early_words(figure)}"
+    elif figure.episodes < FEW:
         unseen = 1.0 - RARE ** (1.0 / len(fitnesses))
         text += f" A flaw that shows at up to {unseen:.0%} of all starts may not have shown in these episodes."
     if lost <= min(LITTLE, spread.standard_error * (1 + 1e-9)):

@@ -13,11 +13,12 @@ from ..core.order_ids import ahead_id, is_ahead, parse, slot_of
 from ..core.ports import Prompts
 from .writing import Question
 
+OTHER = "the code of a good program beside the parent"
 SECOND, EPISODES = "the course of a second episode", "the course of single episodes"
 HISTORY = "the history of edits"
 MEMORY = "the rejected edits and what a critic said"
 COURSES, REASONS, PROBES = "the course of some rollouts", "the reasons of the judges", "the probes"
-PARTS_OF_POLICIES = (SECOND, EPISODES, HISTORY, MEMORY)     # in the order in which they go
+PARTS_OF_POLICIES = (OTHER, SECOND, EPISODES, HISTORY, MEMORY)     # in the order in which they go
 PARTS_OF_EVALUATORS = (COURSES, REASONS, PROBES)
 
 

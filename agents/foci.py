@@ -3,13 +3,16 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import get_args
 
 from ..core.errors import UsageError
+from ..core.figures import REGULAR_ENDS, figure_of
 from ..core.metrics import flat_metrics, mean
 from ..core.ports import Prompts
 from ..core.text import fenced_text, one_line, plural
 from ..core.values import CandidateState, Focus, Score, TaskKind
+from .figure_text import endings
 
 NEARLY = 0.95  # f_e from which an episode counts as nearly perfect
 MAX_GAINS = 6  # episodes that are named for each parent
@@ -22,8 +25,14 @@ EMPHASES = "evaluator-emphases"  # that of what evaluator writers take special c
 EACH_BETTER = "each better somewhere"  # what a way or remedy may need, in brackets at its beginning,
 FITTER = "F differs"
 UNEVEN = "episodes differ"
+EARLY = "some end early"
+LASTING = "most end regularly"
+FAILING = "some fail"  # by an early end, or by a loss that others do not have
+LIMITED = "limits are met"  # an action at its bound, or an early end
+SATURATED = "action_saturated"  # the metric of actions at their bounds
 FOR = "for "  # or the kinds of tasks that it is for
-_NEED = re.compile(rf"\[({EACH_BETTER}|{FITTER}|{UNEVEN}|{FOR}[a-z, ]+)\]\s*")
+_NEEDS = "|".join((EACH_BETTER, FITTER, UNEVEN, EARLY, LASTING, FAILING, LIMITED))
+_NEED = re.compile(rf"\[({_NEEDS}|{FOR}[a-z, ]+)\]\s*")
 
 
 def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
@@ -96,19 +105,33 @@ def focus_of(
 ) -> dict[str, str]:
     """The variables of the prompt macro-focus: the others of the generation, the remedy, and the loss.
 
-    The remedies for the kind of task are shuffled by the focus's seed and dealt in turn. The losses follow in turn, the
-    largest first.
+    The remedies that fit the task and what the episodes show are shuffled by the focus's seed and dealt in turn; where
+    early ends cost fitness, those against them come first. The losses follow in turn.
     """
-    fitnesses = [score.fitness for score in parent.scores]
-    uneven = bool(fitnesses) and max(fitnesses) - min(fitnesses) >= NOTABLE
-    fit = suitable(kinds, task, [UNEVEN] if uneven else [])
+    holds = holds_of(parent)
+    fit = suitable(kinds, task, holds)
     _shuffle(fit, focus)
-    losses = losses_of(parent)
+    losses, early = losses_of(parent), _early_loss(parent)
+    if early:
+        against = suitable([kind for kind in kinds if f"[{EARLY}]" in kind], task, holds)
+        fit.sort(key=lambda kind: kind not in against)
     return {
         "among": among(focus, "proposal"),
         "remedy": fit[focus.place % len(fit)],
         "loss": _loss(losses[focus.place % len(losses)] if losses else "", parent.scores),
     }
+
+
+def holds_of(parent: CandidateState) -> list[str]:
+    """What remedies may need, as far as the episodes of a program show it."""
+    figure, fitnesses = figure_of(parent), [score.fitness for score in parent.scores]
+    uneven = bool(fitnesses) and max(fitnesses) - min(fitnesses) >= NOTABLE
+    saturated = any(value for score in parent.scores if (value := flat_metrics(score.metrics).get(SATURATED)))
+    found = {
+        UNEVEN: uneven, EARLY: bool(figure.early), LASTING: 2 * figure.ended_early <= figure.episodes,
+        FAILING: uneven or bool(figure.early), LIMITED: saturated or bool(figure.early),
+    }
+    return [need for need, holds in found.items() if holds]
 
 
 def _shuffle(kinds: list[str], focus: Focus) -> None:
@@ -127,27 +150,55 @@ def _loss(loss: str, scores: Sequence[Score]) -> str:
         return ("No episode loses anything: these episodes test no more than this. Look for what they did not test: "
                 "code that never ran, other starts, smaller margins.")
     return (f"No episode stands out: f_e is from {least:.4f} to {most:.4f} in {plural(len(scores), 'episode')}. "
-            "So look for what costs fitness in all of them, and for what they did not test.")
+            f"So look for what costs fitness in all of them ({_most(scores, len(scores))}), and for what they did not "
+            "test.")
 
 
 def losses_of(parent: CandidateState) -> list[str]:
-    """Where a program loses fitness: stages that it misses in some episode, and its worst episodes, alternating.
+    """Where a program loses fitness: early ends, then stages that it misses in some episode, and its worst episodes,
+    alternating; each with what F may gain there at most.
 
     An episode counts if its f_e is notably below that of the best one, or if there is one only.
     """
-    stages = [_stage(name, entry) for name, entry in _missing_stages(parent)]
+    count = len(parent.scores)
+    stages = [
+        f"{_stage(name, entry)}; {_most(_without(name, parent.scores), count)}"
+        for name, entry in _missing_stages(parent)
+    ]
     pairs = zip(parent.episodes, parent.scores, strict=False)
     ranked = sorted(pairs, key=lambda pair: (pair[1].fitness, pair[0].index))
     most = ranked[-1][1].fitness if len(ranked) > 1 else 1.0
     episodes = [
-        f"episode {episode.index}: f_e = {score.fitness:.4f}, number {rank} from below"
+        f"episode {episode.index}: f_e = {score.fitness:.4f}, number {rank} from below; {_most([score], count)}"
         for rank, (episode, score) in enumerate(ranked, start=1)
         if score.fitness <= most - NOTABLE
     ]
-    found: list[str] = []
+    found = [early] if (early := _early_loss(parent)) else []
     for place in range(max(len(stages), len(episodes))):
         found += [*stages[place : place + 1], *episodes[place : place + 1]]
     return found
+
+
+def _most(scores: Sequence[Score], count: int) -> str:
+    """What F, the mean over `count` episodes, would gain if these scores were 1."""
+    return f"F may gain at most {fsum(1.0 - score.fitness for score in scores) / count:.3f}"
+
+
+def _early_loss(parent: CandidateState) -> str:
+    """The early ends of all known episodes, fresh ones too; "" for none, or where they go with no lower f_e."""
+    fresh = parent.fresh
+    pairs = [*zip(parent.episodes, parent.scores, strict=False),
+             *(zip(fresh.episodes, fresh.scores, strict=False) if fresh else ())]
+    early = [score for episode, score in pairs if episode.ended_by not in REGULAR_ENDS]
+    lasting = [score.fitness for episode, score in pairs if episode.ended_by in REGULAR_ENDS]
+    if not early or (lasting and mean([score.fitness for score in early]) >= mean(lasting)):
+        return ""
+    words = endings(figure_of(parent).early)
+    return f"{len(early)} of {plural(len(pairs), 'episode')} ended early ({words}); {_most(early, len(pairs))}"
+
+
+def _without(name: str, scores: Sequence[Score]) -> list[Score]:
+    return [score for score in scores if flat_metrics(score.metrics).get(name) is not True]
 
 
 def _missing_stages(parent: CandidateState) -> list[tuple[str, float]]:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Collection, Sequence
 
+from ..core.figures import REGULAR_ENDS, figure_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import one_line, plural
 from ..core.values import Ancestor, CandidateState, Change, Operator, Rejection, Verdict
-from .episode_table import REGULAR_ENDS, value_text
+from .episode_table import value_text
+from .figure_text import figure_words
 
 MAX_SUMMARY = 200  # characters of an edit summary in a prompt
 MAX_BRIEF = 100  # of one in a list that is only an overview
@@ -15,7 +17,8 @@ MAX_REASON = 240
 MAX_REPORT = 160  # characters of what a rejected program reported
 MAX_REJECTIONS = 60
 MAX_TRIED = 30  # attempts at a parent that macro-mutations and crossovers see
-ROOM_FOR_MORE = 20  # characters of the words on what a cut list leaves out
+ROOM_FOR_MORE = 32  # characters of the words on what a cut list leaves out
+MAX_STAGE = 24  # characters of the stage in which an episode ended
 MAX_PARTS = 3  # changed parts of a program that a rejected edit names,
 MAX_PART = 60  # characters of each
 MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
@@ -28,7 +31,7 @@ def rejections_list(rejections: Sequence[Rejection], *, full: bool = False) -> s
 
 
 def tried_list(
-    tried: Sequence[Rejection], parents: Sequence[CandidateState], others: Sequence[Ancestor] = ()
+    tried: Sequence[Rejection], parents: Sequence[CandidateState], others: Sequence[CandidateState] = ()
 ) -> str:
     """The edits of these parents that did not stay, and those of programs beside them, in short; "" for none.
 
@@ -41,12 +44,17 @@ def tried_list(
     return _with_numbers(found, {}, MAX_TRIED, MAX_BRIEF, full=True, own=names)
 
 
-def others_list(others: Sequence[Ancestor], parents: Sequence[CandidateState]) -> str:
-    """Good programs of other structures, a line each: F and what they do; "" for none but the parents."""
+def others_beside(others: Sequence[CandidateState], parents: Sequence[CandidateState]) -> list[CandidateState]:
+    """Those of the programs that are no parent, and from which no parent descends."""
     kept = _kept(parents)
+    return [one for one in others if one.id not in kept]
+
+
+def others_list(others: Sequence[CandidateState]) -> str:
+    """Good programs of other structures, a line each: their figure and what they do."""
     return "\n".join(
-        f"{_label(one):<20}F {one.fitness:.4f}  {_summary(one.summary, MAX_SUMMARY)}"
-        for one in others if one.id not in kept
+        f"{_label(one.lineage[-1]):<20}{figure_words(figure_of(one))}  {_summary(one.summary, MAX_SUMMARY)}"
+        for one in others
     )
 
 
@@ -70,6 +78,8 @@ def history(candidate: CandidateState, tried: Sequence[Rejection] = ()) -> str:
     kept = _kept([candidate])
     for place, ancestor in enumerate(candidate.lineage):
         change = _change(ancestor) if ancestor.version == candidate.version else BY_ANOTHER
+        if candidate.fresh is not None and ancestor.id == candidate.id:
+            change += f", now {figure_words(figure_of(candidate))}"
         lines.append(f"{_label(ancestor):<20}{change}  {_summary(ancestor.summary, MAX_SUMMARY)}")
         aside = [one for one in tried if one.edited == ancestor.id and one.candidate not in kept]
         if aside and place + 1 < len(candidate.lineage):  # those of the program itself have a separate list
@@ -81,7 +91,9 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     """What became of a rejected edit: it failed, it repeats an earlier one, it lowered F, or another was fitter."""
     change = rejection.fitness_difference
     if rejection.verdict is Verdict.NOT_CHOSEN:
-        return "; ".join(filter(None, (_less_fit(rejection), _idle(rejection), _report_of(rejection))))
+        return "; ".join(filter(None, (
+            _less_fit(rejection), _most_changed(rejection), _idle(rejection), _report_of(rejection)
+        )))
     if rejection.verdict is Verdict.REPLACED:
         return "; ".join(filter(None, (f"rejected by an earlier evaluator: {RETRY}", _report_of(rejection))))
     if rejection.verdict is Verdict.SAME:
@@ -94,8 +106,7 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     words = [f"{_fitness(rejection)} lower by {-change:.4f}"]
     if rejection.rose or rejection.fell:
         words.append(f"f_e fell in {rejection.fell} and rose in {rejection.rose} episodes")
-    if rejection.changes:
-        words.append("most in " + ", ".join(map(_of_episode, rejection.changes)))
+    words.append(_most_changed(rejection))
     error = rejection.standard_error
     if error is not None and -change < error:
         words.append(f"less than the standard error of the difference, {error:.4f}: it may be chance")
@@ -111,15 +122,26 @@ LOWER = "lower fitness"  # the reason of a rejection that has no other
 
 
 def _less_fit(rejection: Rejection) -> str:
-    difference = rejection.fitness_difference
+    """How a program of a generation compares with the one that was chosen, on fresh episodes if it met any."""
+    difference, fresh = rejection.fitness_difference, rejection.fresh
+    met = "" if fresh is None else (
+        f"{fresh.rejected:.4f} against {fresh.chosen:.4f} on {plural(fresh.episodes, 'fresh episode')}"
+    )
     if difference is None:
-        return "another program of that generation was fitter"
+        return ", ".join(filter(None, ("another program of that generation was fitter", met)))
     if difference > 0:
-        return (f"{_fitness(rejection)} higher by {difference:.4f} on these episodes than that of the program that was "
-                "chosen; fresh ones were too few to show that it is better, or showed that it is not")
+        more = f"{_fitness(rejection)} higher by {difference:.4f} on the search's episodes than that of the program "
+        return f"{more}that was chosen, but {met or 'it met no fresh one, so that this may be chance'}"
     if difference == 0:
-        return f"{_fitness(rejection)} the same as that of the program of that generation that was chosen"
-    return f"{_fitness(rejection)} lower by {-difference:.4f} than that of the program that was chosen"
+        words = f"{_fitness(rejection)} the same as that of the program of that generation that was chosen"
+    else:
+        words = f"{_fitness(rejection)} lower by {-difference:.4f} than that of the program that was chosen"
+    return f"{words}, {met}" if met else words
+
+
+def _most_changed(rejection: Rejection) -> str:
+    """The episodes in which f_e changed most, and how they ended; "" for none."""
+    return "most in " + ", ".join(map(_of_episode, rejection.changes)) if rejection.changes else ""
 
 
 def _fitness(rejection: Rejection) -> str:
@@ -137,8 +159,12 @@ def _report_of(rejection: Rejection) -> str:
 
 
 def _of_episode(change: Change) -> str:
-    """One episode of a rejected edit: f_e before and after, and its ending if it was cut short."""
-    early = "" if change.ended_by in REGULAR_ENDS else f", {one_line(change.ended_by, 24)} after {change.steps} steps"
+    """One episode of a rejected edit: f_e before and after, and under which conditions it was cut short."""
+    early = ""
+    if change.ended_by not in REGULAR_ENDS:
+        stage = f" in stage {one_line(change.stage, MAX_STAGE)}" if change.stage else ""
+        before = ", before it regularly" if change.ended_before in REGULAR_ENDS else ""
+        early = f", {one_line(change.ended_by, 24)} after {plural(change.steps, 'step')}{stage}{before}"
     return f"episode {change.episode} ({change.before:.3f} -> {change.after:.3f}{early})"
 
 
@@ -207,11 +233,13 @@ def _with_fitness(rejection: Rejection) -> str:
     """F of an edit that was not kept, or that it failed; "" where neither is known."""
     if rejection.verdict in (Verdict.FAILED, Verdict.STOPPED):
         return f", {rejection.verdict.value}"
+    if rejection.fresh is not None:
+        return f", {rejection.fresh.rejected:.4f} on {plural(rejection.fresh.episodes, 'fresh episode')}"
     return "" if rejection.fitness is None else f", F {rejection.fitness:.4f}"
 
 
 def _summary(text: str, width: int) -> str:
-    """A summary in `width` characters; a list that is cut ends in a number, not in half a name."""
+    """A summary in `width` characters; a list that is cut says of what so many parts are left out."""
     line = one_line(text, 10 * width)
     if len(line) <= width and not line.endswith("…"):
         return line or "(no summary)"
@@ -220,5 +248,5 @@ def _summary(text: str, width: int) -> str:
     if whole <= 0:
         return one_line(text, width)
     left = len(re.split(r"[,;] ", line[whole + 2 :]))
-    more = f"and {left} more" if not line.endswith("…") else f"and at least {left} more"
-    return f"{kept[: whole + 1]} {more}"
+    more = f"{left} more of this list" if not line.endswith("…") else f"at least {left} more of this list"
+    return f"{kept[: whole + 1]} … ({more})"

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher, unified_diff
 
 from ..core.events import Propose
+from ..core.figures import KnownFitness, figure_of
 from ..core.metrics import MAX_ENTRIES, OMITTED
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import fenced_text, one_line, plural
 from ..core.values import JSON, CandidateState, Operator, Program
 from .feedback import MAX_EPISODES
+from .figure_text import early_share
 from .side_by_side import side_by_side
 
 MAX_NAME = 64
@@ -41,9 +43,13 @@ def title_of(parent: CandidateState, order: Propose) -> str:
     return f"a {proposal} of generation {parent.generation}"
 
 
-def pair_table(first: CandidateState, second: CandidateState) -> str:
-    """F, f_e of each episode and every metric of two programs next to each other; equal rows are folded into one."""
+def pair_table(first: CandidateState, second: CandidateState, *, whole: bool = True) -> str:
+    """F, f_e of each episode and every metric of two programs next to each other; equal rows are folded into one.
+
+    As a `whole` it has a row of all that is known of both, and of how often they ended early.
+    """
     rows = [("", "parent A", "parent B"), ("F", f"{first.fitness:.4f}", f"{second.fitness:.4f}")]
+    rows += _known_rows(figure_of(first), figure_of(second)) if whole else []
     shown = max(len(first.scores), len(second.scores))
     rows += _folded_episodes(first, second, min(shown, MAX_EPISODES))
     if shown > MAX_EPISODES:
@@ -60,6 +66,16 @@ def pair_table(first: CandidateState, second: CandidateState) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
     return "\n".join([*lines, *([f"The same in both: {'; '.join(same)}"] if same else [])])
+
+
+def _known_rows(first: KnownFitness, second: KnownFitness) -> list[tuple[str, str, str]]:
+    rows = []
+    if first.fresh or second.fresh:
+        cells = [f"{one.fitness:.4f} ({one.episodes} episodes, {one.fresh} fresh)" for one in (first, second)]
+        rows.append(("F, fresh episodes too", cells[0], cells[1]))
+    if first.early or second.early:
+        rows.append(("ended early (of all starts)", early_share(first), early_share(second)))
+    return rows
 
 
 def _folded_episodes(first: CandidateState, second: CandidateState, count: int) -> list[tuple[str, str, str]]:
@@ -118,22 +134,27 @@ LAST_LINE = 40  # characters that say how many lines are left out at the end
 OUTLINE = "  # {} more lines are left out"
 
 
-def second_block(first: Program, second: Program, room: int) -> str:
-    """Parent B as a code block of at most `room` characters where that can be: whole, or by what tells it from A.
+Names = tuple[str, str]
+PARENTS: Names = ("parent A", "parent B")
 
-    If most lines are in both, it is a difference. Else, if it does not fit, the definitions that parent A has too
-    are left out, and then the ends of the longest definitions, with the number of lines.
+
+def second_block(first: Program, second: Program, room: int, names: Names = PARENTS) -> str:
+    """The second program as a code block of at most `room` characters where that can be: whole, or by what tells it
+    from the first. `names` are those of both.
+
+    If most lines are in both, it is a difference. Else, if it does not fit, the definitions that the first has
+    too are left out, and then the ends of the longest definitions, with the number of lines.
     """
     whole = fenced_text(second.text, "python")
-    difference = _difference(first, second)
+    difference, (one, other) = _difference(first, second, names), names
     if difference and (_is_alike(first, second) or (len(whole) > room and len(difference) < len(whole) // 2)):
         return difference
     if len(whole) <= room:
         return whole
     own = side_by_side({"A": first.text, "B": second.text})[1]["B"]
-    words = "Parent B is long. What is not shown of it is as in parent A, or is counted:"
+    words = f"{_capital(other)} is long. What is not shown of it is as in {one}, or is counted:"
     changes = [
-        f"Its `{one_line(name, MAX_NAME)}` is parent A's with these changes:\n\n{fenced_text(change, 'diff')}"
+        f"Its `{one_line(name, MAX_NAME)}` is {one}'s with these changes:\n\n{fenced_text(change, 'diff')}"
         for name, _, change in own.differences
     ]
     left = max(0, room - len("\n\n".join([words, fenced_text("", "python"), *changes])))
@@ -149,14 +170,19 @@ def _is_alike(first: Program, second: Program) -> bool:
     return sum(block.size for block in matches) >= MOSTLY * max(len(one), len(other))
 
 
-def _difference(first: Program, second: Program) -> str:
-    """The changed lines from parent A to parent B with the function around them; "" for equal programs."""
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+def _difference(first: Program, second: Program, names: Names) -> str:
+    """The changed lines from the first to the second with the function around them; "" for equal programs."""
     lines = [*unified_diff(first.text.splitlines(), second.text.splitlines(), lineterm="", n=CONTEXT)][2:]
     if not lines:
         return ""
     titled = [_with_title(line, first) if line.startswith("@@") else line for line in lines]
-    return ("Parent B is parent A with these lines changed (`-` is parent A's, `+` is parent B's; after `@@` the "
-            "definition of parent A around them):\n\n" + fenced_text("\n".join(titled), "diff"))
+    one, other = names
+    return (f"{_capital(other)} is {one} with these lines changed (`-` is {one}'s, `+` is {other}'s; after `@@` the "
+            f"definition of {one} around them):\n\n" + fenced_text("\n".join(titled), "diff"))
 
 
 def _with_title(header: str, first: Program) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import NotRequired, TypedDict, Unpack
 
 from ..core.events import ProposalMade, Propose
+from ..core.figures import figure_of
 from ..core.methods import METHODS
 from ..core.operators import Operation
 from ..core.ports import Form, Model, Prompts, Rig
@@ -16,13 +17,13 @@ from .conversation import Talker
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
 from .feedback import coverage_text, faults_text, policy_feedback
-from .fitting import EPISODES, MEMORY, PARTS_OF_POLICIES, SECOND, PromptLimits, fitting, shortened, without
+from .fitting import EPISODES, MEMORY, OTHER, PARTS_OF_POLICIES, SECOND, PromptLimits, fitting, shortened, without
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import Hints, hints_text
-from .memory_text import history, others_list, rejections_list, tried_earlier, tried_list
+from .memory_text import history, others_beside, others_list, rejections_list, tried_earlier, tried_list
 from .notes import MAX_WORDS, Notes, note_of, notes_text
 from .pairs import pair_table, second_block, second_history, title_of
-from .stories import said_of_worst
+from .stories import course_of, said_of_worst
 from .turn_prompts import TurnPrompts
 from .writing import (
     AS_PUBLISHED,
@@ -60,11 +61,17 @@ class Aids:
 MAX_FITNESS = 900  # characters of what f_e measures
 MOST_PROMPT = 80_000  # characters of a prompt whose programs have up to
 MOST_OF_PROGRAM = 15_000  # characters; what they have more comes on top
+MOST_OF_OTHER = 8_000  # characters of the code of a good program beside the parent,
+NEAR = 0.75  # of whose F it must have
+OTHER_NAMES = ("the parent", "this program")
+FIRST_OTHER = "The first of them, to take from, or to build on in place of the parent if it is the better start:"
 LEAST_SECOND = 3_000  # characters of parent B that a crossover shows; what the parents said gives way before
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not shown in this run."
 NO_ROOM = "Left out."
 OUTDATED = "An edit whose line says that a part has changed since may be tried once more: the program is another one."
+CROSSED_ALONE = "the search goes on from it if its F is at least as high"
+CROSSED = f"{CROSSED_ALONE} as theirs"
 SUMMARY = "what changed and where, old and new values, the effect expected"
 
 
@@ -140,13 +147,19 @@ class _Proposer:
         notes = self._aids.notes
         return notes_text(self._prompts, notes.of(order)) if notes is not None else ""
 
-    def _tried_before(self, order: Propose) -> str:
-        """What was tried before and not kept, and the notes, each with its heading; "" for nothing."""
+    def _tried_before(self, order: Propose, *, code: bool = False) -> str:
+        """What was tried before and not kept, and the notes, each with its heading; "" for nothing.
+
+        With `code` that of the best program beside the parents, to build on, where it is nearly as good as the first.
+        """
         lines = tried_list(order.tried, order.parents, order.others)
         tried = f"## Tried before, and not kept\n\n{fenced_text(lines)}\n" if lines else ""
-        known = others_list(order.others, order.parents)
+        found = others_beside(order.others, order.parents)
         head = "## Good programs of another structure, which are no parents"
-        others = f"{head}\n\n{fenced_text(known)}\n" if known else ""
+        others = f"{head}\n\n{fenced_text(others_list(found))}\n" if found else ""
+        if code and found and figure_of(found[0]).fitness >= NEAR * figure_of(order.parents[0]).fitness:
+            block = second_block(order.parents[0].program, found[0].program, MOST_OF_OTHER, OTHER_NAMES)
+            others += f"\n{FIRST_OTHER}\n\n{block}\n"
         return "\n".join(filter(None, (tried, others, self._notes(order)))).rstrip("\n")
 
     def _measure(self, order: Propose) -> str:
@@ -245,7 +258,8 @@ class HillClimber(_Proposer):
     def _memory(self, order: Propose) -> str:
         full = self._memory_detail == "full"
         memory = rejections_list(order.rejections, full=full)
-        shown = self._prompts.fill("rejection-memory", rejections=fenced_text(memory)) if memory else NO_REJECTIONS
+        name = "rejection-memory-full" if full else "rejection-memory"
+        shown = self._prompts.fill(name, rejections=fenced_text(memory)) if memory else NO_REJECTIONS
         earlier = tried_earlier(order.tried, order.parents[0], order.rejections) if full else ""
         if any(rejection.changed for rejection in order.rejections):
             shown = f"{shown.rstrip()}\n\n{OUTDATED}"
@@ -268,7 +282,7 @@ class Mutator(_Proposer):
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies, self._kind))
         fill = partial(
             self._rest, "macro-mutation", self._form, **self._blocks_of(parent, order, left_out),
-            tried=self._tried_before(order), selection=self._selection,
+            tried=self._tried_before(order, code=OTHER not in left_out), selection=self._selection,
         )
         # All macro-mutations of a generation have one parent, and differ in the focus, which comes last.
         return fill(focus=focus), fill(focus="")
@@ -287,7 +301,7 @@ class Reviser(_Proposer):
             self._rest, "revision", self._form, **self._blocks_of(parent, order, left_out), selection=self._selection,
             title=self._operation.proposal, instruction=self._operation.instruction,
         )
-        return fill(tried=self._tried_before(order)), fill(tried="")
+        return fill(tried=self._tried_before(order, code=OTHER not in left_out)), fill(tried="")
 
 
 class Crosser(_Proposer):
@@ -319,13 +333,21 @@ class Crosser(_Proposer):
             fill = partial(
                 self._rest, "crossover-with-itself", self._form, title=title_of(first, order),
                 **self._blocks_of(first, order, left_out), tried=self._tried_before(order),
+                selection=self._of_crossover(CROSSED_ALONE),
             )
         else:
             fill = self._of_two(order, focus, left_out, room)
         return fill(focus=focus), fill(focus="") if focus else ""
 
-    def _said(self, parent: CandidateState) -> str:
-        return "" if self._feedback == "metrics" else said_of_worst(parent.episodes, parent.scores)
+    def _of_crossover(self, usual: str) -> str:
+        """When the method keeps a crossover; by default the generation ends with the best one, `usual`."""
+        return usual if self._selection == METHODS["memento"].selection else self._selection
+
+    def _said(self, parent: CandidateState, other: CandidateState, name: str, left_out: tuple[str, ...]) -> str:
+        """What a parent said of its worst episode, and the course of one in which the other does better."""
+        if self._feedback == "metrics" or EPISODES in left_out:
+            return ""
+        return _join(said_of_worst(parent), "" if SECOND in left_out else course_of(parent, other, name))
 
     def _of_two(
         self, order: Propose, focus: str, left_out: tuple[str, ...], room: int
@@ -334,8 +356,8 @@ class Crosser(_Proposer):
         first, second = order.parents
         histories = history(first, order.tried), history(second, order.tried)
         fill = partial(
-            self._rest, "crossover", self._form,
-            table=fenced_text(pair_table(first, second)),
+            self._rest, "crossover", self._form, selection=self._of_crossover(CROSSED),
+            table=fenced_text(pair_table(first, second, whole=self._feedback != "metrics")),
             first_title=title_of(first, order),
             second_title=title_of(second, order),
             first=program_block(first.program),
@@ -343,8 +365,8 @@ class Crosser(_Proposer):
             first_faults=self._outcome(first, order, left_out),
             second_history=_with_heads(second_history(*histories), level=3),
             second_faults=self._outcome(second, order, left_out),
-            first_said="" if EPISODES in left_out else self._said(first),
-            second_said="" if EPISODES in left_out else self._said(second),
+            first_said=self._said(first, second, "parent B", left_out),
+            second_said=self._said(second, first, "parent A", left_out),
             tried=self._tried_before(order),
         )
         left = max(LEAST_SECOND, room - len(fill(second="-", focus=focus)))

@@ -3,53 +3,115 @@
 from collections.abc import Sequence
 
 from ..core.call_times import call_time_words
-from ..core.text import excerpt, fenced_text, one_line, plural
-from ..core.values import Episode, EpisodeNotes, Score, Stage
+from ..core.figures import REGULAR_ENDS
+from ..core.text import excerpt, fenced_text, one_line, plural, text_table
+from ..core.values import CandidateState, Episode, EpisodeNotes, Score, Stage
 from .episode_table import ranking, value_text
 
 MAX_STORY = 4400  # characters of a story
+MAX_COURSE = 3000  # of one of the two in a crossover
 MAX_STAGES = 12
 MAX_REPORT = 600  # characters of a program's report
 MAX_PRINTED = 900  # characters of what a program printed: whole lines, the last ones
+MAX_STRAYS = 4  # fresh episodes with a line
 EQUAL = 1e-4  # f_e that differ by less are equal
+ALIKE = 0.005  # and that tell nothing apart
+NOTABLE = 0.02  # of f_e: what tells a fresh episode from those of the search
 SAID = "What the program said of {} (its own words, not measured):"
 
 
-def stories(episodes: Sequence[Episode], scores: Sequence[Score], most: int = 2) -> str:
+def stories(candidate: CandidateState, most: int = 2) -> str:
     """The notes of the worst and of the best episode, or of the longest where all are equal; "" if they have none.
 
-    With 1 as `most` the second one is left out.
-
-    `scores` belong to the episodes in their order.
+    A fresh episode that went worse than all of the search takes the place of the best one. With 1 as `most` the second
+    one is left out.
     """
+    chosen = _choice(candidate.episodes, candidate.scores)
+    strays = _strays(candidate)
+    if strays:
+        chosen = [*chosen[:1], ("worst fresh", *strays[0])]
     sections = []
-    for place, word in list(_choice(episodes, scores).items())[:most]:
-        parts = _parts(episodes[place].notes)
+    for word, episode, score in chosen[:most]:
+        parts = _parts(episode.notes)
         if parts:
-            title = f"The {word} episode, number {episodes[place].index} (f_e = {scores[place].fitness:.4f}):"
-            sections += [title, *parts]
+            sections += [f"The {word} episode, number {episode.index} (f_e = {score.fitness:.4f}):", *parts]
     return "\n\n".join(sections)
 
 
-def _choice(episodes: Sequence[Episode], scores: Sequence[Score]) -> dict[int, str]:
-    """The places of the episodes that are described, with what they are."""
+Shown = tuple[str, Episode, Score]
+"""An episode that is described, with what it is."""
+
+
+def _choice(episodes: Sequence[Episode], scores: Sequence[Score]) -> list[Shown]:
+    """The episodes of the search that are described."""
     ranked = ranking(scores)
     if not ranked:
-        return {}
+        return []
     worst, best = ranked[0], ranked[-1]
     if len(ranked) == 1:
-        return {worst: "only"}
-    if scores[best].fitness - scores[worst].fitness < EQUAL:
-        longest = max(ranked, key=lambda place: (episodes[place].steps, -place))
-        return {longest: "longest (f_e is the same in all)"}
-    return {worst: "worst", best: "best"}
+        found = {worst: "only"}
+    elif scores[best].fitness - scores[worst].fitness < EQUAL:
+        found = {max(ranked, key=lambda place: (episodes[place].steps, -place)): "longest (f_e is the same in all)"}
+    elif scores[best].fitness - scores[worst].fitness < ALIKE:
+        found = {worst: "worst (f_e hardly differs)"}    # a second one shows the same once more
+    else:
+        found = {worst: "worst", best: "best"}
+    return [(word, episodes[place], scores[place]) for place, word in found.items()]
 
 
-def said_of_worst(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
-    """What a program itself said of its worst episode; "" for nothing. `scores` belong to the episodes in order."""
-    ranked = ranking(scores)
-    said = _said(episodes[ranked[0]].notes) if ranked and len(scores) == len(episodes) else ""
+def _strays(candidate: CandidateState) -> list[tuple[Episode, Score]]:
+    """The fresh episodes that went notably worse than all of the search, or ended as none of these did; worst first."""
+    if candidate.fresh is None or not candidate.scores:
+        return []
+    least = min(score.fitness for score in candidate.scores)
+    known = {episode.ended_by for episode in candidate.episodes} | REGULAR_ENDS
+    found = [
+        (episode, score) for episode, score in zip(candidate.fresh.episodes, candidate.fresh.scores, strict=True)
+        if score.fitness < least - NOTABLE or episode.ended_by not in known
+    ]
+    return sorted(found, key=lambda pair: (pair[1].fitness, pair[0].index))
+
+
+def fresh_table(candidate: CandidateState) -> str:
+    """The fresh episodes that went unlike those of the search, a line each; "" for none."""
+    strays = _strays(candidate)
+    if not strays or candidate.fresh is None:
+        return ""
+    rows = [("fresh episode", "f_e", "ended")] + [
+        (str(episode.index), f"{score.fitness:.4f}", _ending(episode)) for episode, score in strays[:MAX_STRAYS]
+    ]
+    count = f"{len(strays)} of the {plural(len(candidate.fresh.scores), 'fresh episode')}"
+    return f"Fresh episodes that went worse than those above: {count}.\n\n{fenced_text(text_table(rows))}"
+
+
+def _ending(episode: Episode) -> str:
+    if episode.ended_by in REGULAR_ENDS:
+        return "regularly"
+    return f"{one_line(episode.ended_by, 24)} after {plural(episode.steps, 'step')}"
+
+
+def said_of_worst(candidate: CandidateState) -> str:
+    """What a program itself said of its worst episode; "" for nothing."""
+    episodes, ranked = candidate.episodes, ranking(candidate.scores)
+    said = _said(episodes[ranked[0]].notes) if ranked and len(ranked) == len(episodes) else ""
     return f"{SAID.format(f'episode {episodes[ranked[0]].index}, its worst')}\n\n{fenced_text(said)}" if said else ""
+
+
+def course_of(one: CandidateState, other: CandidateState, name: str) -> str:
+    """The story of the episode in which the other program, of this name, did better by most, else of the worst one.
+
+    "" where it has none, or where the programs were not rolled out on the same episodes.
+    """
+    pairs = [(mine.fitness, its.fitness - mine.fitness) for mine, its in zip(one.scores, other.scores, strict=False)]
+    if not pairs or len(one.scores) != len(one.episodes):
+        return ""
+    place = min(range(len(pairs)), key=lambda each: (-pairs[each][1], pairs[each][0], each))
+    episode, (fitness, gain) = one.episodes[place], pairs[place]
+    if not episode.notes.story:
+        return ""
+    better = f", in which {name} has {fitness + gain:.4f}" if gain >= NOTABLE else ""
+    story = fenced_text(excerpt(episode.notes.story, MAX_COURSE))
+    return f"The course of episode {episode.index} (f_e = {fitness:.4f}){better}:\n\n{story}"
 
 
 def said_of_best(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:

@@ -12,6 +12,7 @@ import structlog
 
 from ..core.errors import StoreError
 from ..core.events import Compute, LookCloser, Order, Roll, ToolAnswered, TryProgram
+from ..core.figures import REGULAR_ENDS
 from ..core.metrics import aggregate
 from ..core.ports import Computing, Pool
 from ..core.programs.program_text import MAX_FAULT
@@ -19,7 +20,6 @@ from ..core.recording_file import load_recording, trajectory_path
 from ..core.text import excerpt, one_line, two_digits
 from ..core.turns import Passage
 from ..core.values import CallTimes, CandidateState, Contract, Episode, Operator, Program, Score
-from .episode_table import REGULAR_ENDS
 from .feedback import fault_text, policy_feedback
 from .recording_code import code_program, output_of
 from .recording_rows import rows_text

@@ -41,7 +41,7 @@ from ..core.events import (
     TryOnTwin,
     TryProgram,
 )
-from ..core.methods import CALIBRATE, branches_of, edits, method_named, tunes
+from ..core.methods import CALIBRATE, METHODS, branches_of, edits, method_named, tunes
 from ..core.operators import OPERATORS, Operation
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import (
@@ -388,7 +388,10 @@ def _selection(settings: Settings) -> str:
     says = method_named(settings.method).selection
     if not settings.confirm_episodes:
         return says
-    return f"{says}, and if fresh episodes, which no program was selected on, show it to be better than the elite"
+    if says == METHODS["memento"].selection:    # of a generation the runner-up has its turn after a failure
+        return ("becomes the elite only if fresh episodes, on which no program was selected, show it to be better; the "
+                "program of its generation with the highest F is tried there first, then the next one")
+    return f"{says}, and if fresh episodes, on which no program was selected, show it to be better than the elite"
 
 
 def proposers_of(settings: Settings, common: Common) -> Mapping[Operator, Agent]:

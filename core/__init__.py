@@ -12,6 +12,7 @@
     extensions      extensions: parts that nothing else imports, found by the entry points of installed packages
     extras          the extras: optional parts of an installation, the packages that each adds
     faults          why a program, or a reply that should have held one, failed
+    figures         what is known of a program in one figure: all its episodes, those of the search and the fresh ones
     files           atomic file replacement (write under another name in the same folder, then rename)
     import_strings  import strings, "package.module:ATTRIBUTE": how what is outside MEMENTO is named
     interpreters    how a module of this package is started under another Python

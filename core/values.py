@@ -208,17 +208,19 @@ class Ancestor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshRecord:
-    """What was seen of a program on fresh episodes, which selected nothing: mean, least and greatest f_e.
+    """What was seen of a program on fresh episodes, which selected nothing, in the order of their stream."""
 
-    A failure is an episode that ended with a fault, or without success where the task has a predicate for it.
-    """
+    episodes: tuple[Episode, ...]
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshPair:
+    """Mean f_e of a rejected program, and of the one chosen in its place, on as many common fresh episodes."""
 
     episodes: int
-    fitness: float
-    least: float
-    greatest: float
-    success_rate: float | None
-    failures: int
+    rejected: float
+    chosen: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +271,8 @@ class Change:
     after: float
     ended_by: str
     steps: int
+    stage: str = ""  # the last one that the edited program named; "" for none
+    ended_before: str = ""  # how the episode ended before the edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +298,7 @@ class Rejection:
     report: Mapping[str, JSON] = field(default_factory=dict)  # the program's own report of one episode
     reported_in: int = 0  # the number of that episode
     fitness: float | None = None  # F of the rejected program; None if it is not known
+    fresh: FreshPair | None = None  # None: it met no fresh episode
     idle: bool = False  # as in Ancestor
     touched: tuple[str, ...] = ()  # the parts of the program that it changed, such as "Policy.act" or "GAIN"
     changed: tuple[str, ...] = ()  # those of them that another edit has changed since it was rejected

@@ -25,6 +25,7 @@ from .dealing import affordable, dealt, is_spent
 from .meetings.challenge import elect
 from .meetings.meeting import follow, follow_meeting
 from .meetings.starts import start_afresh
+from .meetings.stream import with_record
 from .outcomes import branch_ended, elite_changed, search_ended
 from .part import Part
 from .parts.racing import race
@@ -182,7 +183,8 @@ class EliteKeeper:
         name = order_ids.candidate(search.generation, OPERATORS[branch.operator].word, slot, island=plan.island)
         order = Propose(
             id=str(name), operator=branch.operator, generation=search.generation, slot=slot,
-            parents=branch.parents(search), elite=search.elite.id, fitness=plan.fitness,
+            parents=tuple(with_record(one, search.records) for one in branch.parents(search)), elite=search.elite.id,
+            fitness=plan.fitness,
         )
         for part in self._parts:
             order = part.show(search, order)

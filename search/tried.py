@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import sqrt
+from math import fsum, sqrt
 from statistics import stdev
 
 from ..core.faults import in_words, is_service_failure, is_stopped
 from ..core.order_ids import parse
 from ..core.programs.program_text import MAX_FAULT, digest
 from ..core.text import one_line
-from ..core.values import CandidateState, Change, Episode, Rejection, Verdict
+from ..core.values import CandidateState, Change, Episode, FreshPair, Rejection, Verdict
+from .meetings.stream import Records, fitnesses
 
 MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
 BESIDE = 2  # generations for which attempts at other programs are remembered
@@ -49,12 +50,22 @@ def with_details(
 def changes_of(candidate: CandidateState, current: CandidateState) -> tuple[Change, ...]:
     """The episodes in which f_e changed most, at most 3, the largest change first."""
     found = [
-        Change(episode=episode.index, before=old.fitness, after=new.fitness, ended_by=episode.ended_by,
-               steps=episode.steps)
-        for episode, new, old in zip(candidate.episodes, candidate.scores, current.scores, strict=False)
+        Change(
+            episode=episode.index, before=old.fitness, after=new.fitness, ended_by=episode.ended_by,
+            steps=episode.steps, stage=last_stage(episode), ended_before=was.ended_by,
+        )
+        for episode, new, was, old in zip(
+            candidate.episodes, candidate.scores, current.episodes, current.scores, strict=False
+        )
         if new.fitness != old.fitness
     ]
     return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.episode))[:MAX_CHANGES])
+
+
+def last_stage(episode: Episode) -> str:
+    """The stage that its program named last; "" for none, or where it entered one again, so that this is not known."""
+    stages = episode.notes.stages
+    return stages[-1].name if stages and all(each.entries == 1 for each in stages) else ""
 
 
 def paired_changes(candidate: CandidateState, current: CandidateState) -> tuple[int, int, float | None]:
@@ -78,15 +89,16 @@ def faults_in_words(candidate: CandidateState) -> str:
 
 
 def not_chosen(
-    candidates: Iterable[CandidateState | None], elite: CandidateState, *, measured: bool
+    candidates: Iterable[CandidateState | None], elite: CandidateState, records: Records, *, measured: bool
 ) -> tuple[Rejection, ...]:
     """The macro-mutations and crossovers of a generation that did not become the elite.
 
-    Where all of them are `measured`, each is compared with the elite that was chosen. Otherwise none is: racing prunes
+    Where all of them are `measured`, each is compared with the elite that was chosen, also on fresh episodes as far as
+    the `records` have both. Otherwise none is: racing prunes
     some of them, and which ones depends on the order of arrival.
     """
     return tuple(
-        _lost(one, elite, measured=measured)
+        replace(_lost(one, elite, measured=measured), fresh=_on_fresh(one, elite, records))
         for one in candidates
         if one is not None and one.id != elite.id and not is_service_failure(one.fault)
     )
@@ -104,16 +116,26 @@ def _lost(candidate: CandidateState, elite: CandidateState, *, measured: bool) -
     )
     if not measured or candidate.fault is not None:
         return rejection
-    episode = _telling(candidate, changes_of(candidate, elite))
+    changes = changes_of(candidate, elite)
+    episode = _telling(candidate, changes)
     return replace(
         rejection,
         fitness_difference=candidate.fitness - elite.fitness,
+        changes=tuple(each for each in changes if each.after < each.before),
         reason=faults_in_words(candidate) or rejection.reason,
         report=episode.notes.report if episode else {},
         reported_in=episode.index if episode else 0,
         fitness=candidate.fitness,
         idle=bool(candidate.lineage) and candidate.lineage[-1].idle,
     )
+
+
+def _on_fresh(candidate: CandidateState, elite: CandidateState, records: Records) -> FreshPair | None:
+    """What both did on the fresh episodes that both were seen on; None for none."""
+    found = [fitnesses(records, one) for one in (candidate, elite)]
+    count = min(map(len, found))
+    means = [fsum(each[:count]) / count for each in found] if count else []
+    return FreshPair(episodes=count, rejected=means[0], chosen=means[1]) if means else None
 
 
 def _why_not(candidate: CandidateState) -> Verdict:

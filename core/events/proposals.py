@@ -8,7 +8,6 @@ from ..faults import Fault, FaultKind
 from ..order_ids import episode_id
 from ..turns import Conversation, Passage, ToolRequest
 from ..values import (
-    Ancestor,
     Call,
     CandidateState,
     Episode,
@@ -35,7 +34,7 @@ class Propose(Order):
     parents: tuple[CandidateState, ...] = ()  # none for INITIAL, two for CROSSOVER (hill-climb's first), otherwise one
     rejections: tuple[Rejection, ...] = ()  # H, oldest first; hill-climb only
     tried: tuple[Rejection, ...] = ()  # edits of the parents and their ancestors that did not stay; full memory only
-    others: tuple[Ancestor, ...] = ()  # good programs of other structures than the elite's; full memory only
+    others: tuple[CandidateState, ...] = ()  # good programs of other structures, the best first; full memory only
     focus: Focus | None = None  # of a macro-mutation or crossover; None for none
     from_front: bool = False  # the second parent is no result of a branch, but the best program of some episode
     elite: str = ""  # the id of C_(g-1), so that a prompt can name the parents

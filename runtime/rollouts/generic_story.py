@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,10 @@ PER_LINE = 3
 RESTLESS = 8.0  # how often a number crosses its range, from which it swings
 LAST = 30  # steps of which each is shown: at changes of stages or contacts, and at the end
 LEAST = 14  # of those, where many numbers lead
-CELLS = 280  # of their table
+CELLS = 340  # of their table
+ACTIONS = 4  # and of actions
+QUIET = 5  # last steps in which nothing changes: more of them are not shown
+STILL = 0.02  # of half a number's range: what counts as no change
 AROUND = 2  # steps before and after such a change
 MOMENTS = 3  # changes whose steps are shown
 ENDING = 7  # rows of that table, where fewer numbers lead,
@@ -47,7 +51,8 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
     but the reward. Some numbers lead by their names (`leading`): they are the first rows of both tables in every
     episode of a task. The others are those that say most in this episode. The overview has slow numbers at 8 points of
     time and of swinging ones the range, mean and period; 8 samples of those say nothing. The second table has each
-    step around a few changes of the program's stages, or of contacts and flags, and at the end. Numbers that repeat
+    step around a few changes of the program's stages, or of contacts and flags, and at the end, with the actions: up to
+    where nothing changes any more, and a whole cycle of a motion that went on to the horizon. Numbers that repeat
     what others show (by their correlation) come last, and so do no more than fit. Conditions are the small constants.
     """
     states = [part for part in parts_of(recording.states, visible or {}) if _is_shown(part.field, visible)]
@@ -66,16 +71,14 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
     listed = [*first, *telling(slow, room, _width(slow))] if moving or first else [*states, *actions][:MAX_ROWS]
     points = sorted({int(step) for step in np.linspace(0, recording.steps, POINTS).round()})
     wide = telling(swinging, SWINGING, _width(swinging))
-    left = len(first) + len(slow) - len(listed) + len(swinging) - len(wide) if moving or first else 0
     notes = [f"swinging: {'; '.join(map(_swing, wide[at : at + PER_LINE]))}" for at in range(0, len(wide), PER_LINE)]
-    notes += [f"{left} more numbers change; they go with these, or are left out"] if left > 0 else []
     notes += _still(states, actions, changing) if moving or first else []
     notes += [] if listed or notes else ["nothing that can be shown was recorded"]
     return Story(
         head=("step", *map(str, points)) if listed else (),
         rows=tuple((part.name + part.words, *map(part.at, points)) for part in listed),
         notes=(*_stage_line(recording), *_timeline(flags), *_changes(plain), *notes),
-        last=_steps(leads, moving, [part for part in flags if part not in actions], recording),
+        last=_steps(leads, moving, actions, [part for part in flags if part not in actions], recording, swinging),
         conditions=_conditions(recording.constants),
         ranked=True,
     )
@@ -108,12 +111,13 @@ def _width(parts: list[Track]) -> Callable[[Track], float]:
     return lambda part: part.weight * (1.0 + part.spread / widest[part.field])
 
 
-def _late(part: Track) -> float:
-    """How far the last steps leave the earlier range, and what share of the whole range they use."""
+def _late(part: Track, end: int) -> float:
+    """How far the last steps up to `end` leave the earlier range, and what share of the whole range they use."""
     numbers = part.numbers
     if numbers is None or part.spread <= NOISE:
         return part.weight
     numbers = np.nan_to_num(numbers / 2, nan=0.0, posinf=0.0, neginf=0.0)
+    numbers = numbers[: end + 1]
     late, early = numbers[-LAST:], numbers[:-LAST]
     share = float(late.max() - late.min()) / part.spread
     if not len(early):
@@ -124,19 +128,34 @@ def _late(part: Track) -> float:
 
 
 def _steps(
-    leads: Sequence[Track], moving: Sequence[Track], flags: Sequence[Track], recording: Recording
+    leads: Sequence[Track], moving: Sequence[Track], actions: Sequence[Track], flags: Sequence[Track],
+    recording: Recording, swinging: Sequence[Track],
 ) -> tuple[tuple[str, ...], ...]:
-    """Single steps: a row of their numbers, the stages, what leads, and what else says most of the last ones."""
+    """Single steps: a row of their numbers, the stages, what leads, the actions, what else says most there."""
     steps = recording.steps
     if steps <= POINTS or not (leads or moving):
         return ()
     most = max(OTHERS, ENDING - len(leads))
-    columns = min(LAST, max(LEAST, CELLS // (len(leads) + min(most, len(moving)))))
-    stages = _stages(recording)
-    blocks = _blocks(_moments(stages, flags, steps + 1 - columns // 2), steps, columns)
+    driven = [part for part in moving if part in actions]
+    others = [part for part in moving if part not in driven]
+    shown = len(leads) + min(most, len(others)) + min(ACTIONS, len(driven))
+    columns = min(LAST, max(LEAST, CELLS // max(1, shown)))
+    stages, end = _stages(recording), _end_of_motion([*leads, *moving], steps)
+    ended = recording.actions.get("terminated", np.zeros(1))[-1:].any()
+    cycle = 0 if ended or end < steps else _cycle(swinging)
+    blocks = _blocks(_moments(stages, flags, end + 1 - columns // 2), end, columns, cycle)
+    if end < steps:
+        blocks = [*blocks, range(steps, steps + 1)]
     rows = [step for block in blocks for step in block]
-    changed = [part for part in moving if any(part.at(step) != part.at(rows[0]) for step in rows)]
-    chosen = [*leads, *telling(changed, most, _late)]
+
+    def changed(parts: Sequence[Track]) -> list[Track]:
+        return [part for part in parts if any(part.at(step) != part.at(rows[0]) for step in rows)]
+
+    def late(part: Track) -> float:
+        return _late(part, end)
+
+    found = telling(changed(others), most, late), telling(changed(driven), ACTIONS, late)
+    chosen = [*leads, *found[1], *found[0]] if leads else [*found[0], *found[1]]    # a long table loses the last rows
     if not chosen:
         return ()
     named = [("the program's stage", *_cells(blocks, lambda step: _stage_at(stages, step, rows)))] if stages else []
@@ -144,6 +163,35 @@ def _steps(
         ("steps at changes, and the last" if len(blocks) > 1 else "last steps", *_cells(blocks, str)),
         *named, *((part.name + part.words, *_cells(blocks, part.short)) for part in chosen),
     )
+
+
+def _end_of_motion(parts: Sequence[Track], steps: int) -> int:
+    """The second step in which all is as at the end, where it stays so for long; else the last step."""
+    last = 0
+    for part in parts:
+        numbers = part.numbers
+        away = part.values != part.values[-1] if numbers is None else np.abs(
+            np.nan_to_num(numbers / 2) - np.nan_to_num(numbers[-1] / 2)
+        ) > STILL * part.spread
+        last = max([last, *(np.flatnonzero(away)[-1:] + 1)])
+    return int(last) + 1 if steps - last > QUIET else steps
+
+
+def _cycle(swinging: Sequence[Track]) -> int:
+    """The steps of a cycle: the median period of what swings; 0 where nothing does."""
+    found = [period for period in map(_period, swinging) if period]
+    return round(median(found)) if found else 0
+
+
+def _period(part: Track) -> float | None:
+    """The steps from one rise of a number above its mean to the next, on the mean; None for fewer than two rises."""
+    numbers = part.numbers
+    if numbers is None:
+        return None
+    centred = np.nan_to_num(numbers / 2, nan=0.0, posinf=0.0, neginf=0.0)
+    above = centred > (centred / len(centred)).sum()
+    rises = int((above[1:] & ~above[:-1]).sum())
+    return len(above) / rises if rises > 1 else None
 
 
 def _cells(blocks: Sequence[range], text: Callable[[int], str]) -> list[str]:
@@ -216,17 +264,26 @@ def _moments(stages: Sequence[tuple[int, str]], flags: Sequence[Track], limit: i
     return [*first, *(step for step, _ in rare if step not in first)]
 
 
-def _blocks(moments: Iterable[int], steps: int, columns: int) -> list[range]:
-    """The steps around at most 3 of these moments, within half the columns, and the last steps in what is left."""
+def _blocks(moments: Iterable[int], steps: int, columns: int, cycle: int = 0) -> list[range]:
+    """The steps around at most 3 of these moments, within half the columns, and the last steps in what is left.
+
+    Where a cycle takes more steps than that, these are evenly spread over the last one.
+    """
     wide = 2 * AROUND + 1
     chosen: list[int] = []
     for step in moments:
         if len(chosen) < min(MOMENTS, columns // 2 // wide) and all(abs(step - each) >= wide for each in chosen):
             chosen.append(step)
     first = max(0, steps + 1 - columns + wide * len(chosen), *(step + AROUND + 1 for step in chosen))
+    stride = min(-(-cycle // (steps + 1 - first)), (steps + 1 - first) // 2)
+    if stride > 1:
+        left = columns - wide * len(chosen)
+        chosen = [step for step in chosen if step + AROUND < steps - stride * (left - 1)]
+        first = max(steps % stride, steps - stride * (left - 1))
     blocks: list[range] = []
-    for block in (*(range(step - AROUND, step + AROUND + 1) for step in sorted(chosen)), range(first, steps + 1)):
-        if blocks and blocks[-1].stop == block.start:
+    final = range(first, steps + 1, max(1, stride))
+    for block in (*(range(step - AROUND, step + AROUND + 1) for step in sorted(chosen)), final):
+        if blocks and blocks[-1].stop == block.start and block.step == 1:
             block = range(blocks.pop().start, block.stop)
         blocks.append(block)
     return blocks
@@ -239,10 +296,8 @@ def _swing(part: Track) -> str:
     finite = numbers[np.isfinite(numbers)]
     each = (finite.min(), (finite / len(finite)).sum(), finite.max())
     low, middle, high = (value_words(value, part.values) for value in each)
-    centred = np.nan_to_num(numbers / 2, nan=0.0, posinf=0.0, neginf=0.0)
-    above = centred > (centred / len(centred)).sum()
-    rises = int((above[1:] & ~above[:-1]).sum())
-    period = f", rises every {len(above) / rises:.0f} steps" if rises > 1 else ""
+    every = _period(part)
+    period = f", rises every {every:.0f} steps" if every else ""
     return f"{part.name} {low} to {high}, mean {middle}{period}"
 
 

@@ -7,7 +7,7 @@ from ...core.text import one_line, text_table
 from ...core.values import JSON
 
 MAX_STORY = 4300  # characters of a story as text
-LAST_ROWS = 10  # of the last steps, before the table loses some
+LAST_ROWS = 12  # of the last steps, before the table loses some
 LEAST_ROWS = 4  # of the table, before the last steps lose more
 MAX_NOTES = 10  # lines below it
 MAX_CONDITIONS = 8

@@ -8,11 +8,12 @@ from typing import Any
 
 from ...core import order_ids
 from ...core.events import EliteChosen
+from ...core.figures import figure_of
 from ...core.keeper import Decision
 from ...core.values import CandidateState, Ranked
 from ..trials import chain
 from .meeting import Adopts, Meeting, S, SearchState, begin_round
-from .stream import Records, fitnesses, record_of, roll_on, stream_of, with_record
+from .stream import Records, fitnesses, roll_on, stream_of, with_record
 
 CONTENDERS = 5  # programs that a choice compares at most, the elite among them,
 FEWEST = 4  # on this many common episodes at least,
@@ -58,8 +59,8 @@ class Choice(Meeting):
         tolerance, records = state.trials.plan.fresh.tolerance, state.records
         if not tolerance or self.length < SETTLED:
             return False
-        seen = [record_of(records[one.program.text]) for one in programs]
-        if all(each.success_rate == 1 and not each.failures for each in seen):
+        seen = [records[one.program.text] for one in programs]
+        if all(one.success_rate == 1 and not _failures(one) for one in seen):
             return True
         best, *others = (fitnesses(records, one, self.length) for one in programs)
         return all(_greatest_gain(best, other) < tolerance for other in others)
@@ -121,12 +122,11 @@ def contenders_of(
 ) -> tuple[CandidateState, ...]:
     """The elite and the best other programs, by all that was seen of them; each program once."""
 
-    def mean_of(one: CandidateState) -> float:
-        values = (*(score.fitness for score in one.scores), *fitnesses(records, one))
-        return math.fsum(values) / len(values)
+    def known_of(one: CandidateState) -> float:
+        return figure_of(with_record(one, records)).fitness
 
     found = {elite.program.text: elite}
-    for one in sorted(known, key=lambda each: (-mean_of(each), each.generation, each.id)):
+    for one in sorted(known, key=lambda each: (-known_of(each), each.generation, each.id)):
         found.setdefault(one.program.text, one)
     return tuple(found.values())[:CONTENDERS]
 
@@ -158,10 +158,16 @@ def result_of(choice: Choice, records: Records, generation: int, winner: Candida
     """The result of a choice."""
     ranking = []
     for one in choice.met:
-        record = record_of(records[one.program.text])
+        known, values = records[one.program.text], fitnesses(records, one)
         ranking.append(Ranked(
-            candidate=one.id, episodes=record.episodes, fitness=record.fitness, success_rate=record.success_rate,
-            failures=record.failures,
+            candidate=one.id, episodes=len(values), fitness=math.fsum(values) / len(values),
+            success_rate=known.success_rate, failures=_failures(known),
         ))
     ranking.sort(key=lambda each: (each.candidate != winner.id, -each.episodes, -each.fitness))
     return EliteChosen(generation=generation, candidate=winner.id, elite=choice.met[0].id, ranking=tuple(ranking))
+
+
+def _failures(one: CandidateState) -> int:
+    """The episodes that ended with a fault, or without success where the task has a predicate for it."""
+    has_success = one.success_rate is not None
+    return sum(each.fault is not None or (has_success and not each.success) for each in one.episodes)

@@ -5,7 +5,6 @@ on other ones. What a program did on the beginning of the stream is kept: a prog
 only where it was not seen yet.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -65,19 +64,4 @@ def fitnesses(records: Records, one: CandidateState, length: int | None = None) 
 def with_record(one: CandidateState, records: Records) -> CandidateState:
     """The candidate with what was seen of it on fresh episodes, for prompts."""
     known = records.get(one.program.text)
-    return one if known is None else replace(one, fresh=record_of(known))
-
-
-def record_of(known: CandidateState) -> FreshRecord:
-    """A record in figures."""
-    values = [score.fitness for score in known.scores]
-    return FreshRecord(
-        episodes=len(values), fitness=math.fsum(values) / len(values), least=min(values), greatest=max(values),
-        success_rate=known.success_rate, failures=sum(_is_failure(known, place) for place in range(len(values))),
-    )
-
-
-def _is_failure(one: CandidateState, place: int) -> bool:
-    """Whether an episode ended with a fault, or without success where the task has a predicate for it."""
-    episode = one.episodes[place]
-    return episode.fault is not None or (one.success_rate is not None and not episode.success)
+    return one if known is None else replace(one, fresh=FreshRecord(episodes=known.episodes, scores=known.scores))

@@ -35,5 +35,5 @@ class FullMemory(Memory):
         found, climbed = search.slice(Rejections), search.slice(Chain).current
         beside = [slots for operator, slots in search.slots.items() if operator is not Operator.HILL_CLIMB]
         spent = [None if climbed.id == search.elite.id else climbed, *(one for slots in beside for one in slots)]
-        tried = (*found.tried, *not_chosen(spent, elite, measured=self._measured))
+        tried = (*found.tried, *not_chosen(spent, elite, search.records, measured=self._measured))
         return search.with_slice(replace(found, tried=of_lineage(tried, elite, search.generation - BESIDE + 1)))

@@ -1,13 +1,15 @@
-"""A second parent of crossovers of another structure than the first, and the ideas of such programs in prompts."""
+"""A second parent of crossovers of another structure than the first, and such programs in prompts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...core.events import Propose
+from ...core.figures import figure_of
 from ...core.programs.program_text import digest, structure
-from ...core.values import Ancestor, CandidateState, Operator
+from ...core.values import CandidateState, Operator
 from ..branch import Branch, is_sound
 from ..branches.climb import Chain
+from ..meetings.stream import with_record
 from ..part import Rejudged
 from ..state import Search
 from .partners import Partners
@@ -27,7 +29,7 @@ class VariedPartners(Partners):
     """Where one is nearly as fit, the second parent has another structure than C^hc, which does not descend from it.
 
     Else it is the usual one, unless that is the same program in other words. Where programs are `measured`, all macro-
-    mutations and what earlier generations found take part. With `shows` prompts name the ideas of these.
+    mutations and what earlier generations found take part. With `shows` prompts show these.
     """
 
     def __init__(self, branches: Sequence[Branch], *, measured: bool, shows: bool) -> None:
@@ -69,9 +71,10 @@ class VariedPartners(Partners):
         return next((one for one in words if digest(one.program) != digest(first.program)), first)
 
     def show(self, search: Search, order: Propose) -> Propose:
-        """Prompts name the last edits of such programs."""
+        """Prompts show such programs, the best by all that was seen of them first."""
         known = search.slice(OtherStructures).programs if self._shows else ()
-        return replace(order, others=tuple(_last_edit(one) for one in known if one.lineage))
+        seen = [with_record(one, search.records) for one in known if one.lineage]
+        return replace(order, others=tuple(sorted(seen, key=lambda one: -figure_of(one).fitness)))
 
 
 def _with_others(search: Search, found: Sequence[CandidateState]) -> Search:
@@ -85,9 +88,3 @@ def _with_others(search: Search, found: Sequence[CandidateState]) -> Search:
     for one in sorted(sound, key=lambda one: (-one.fitness, one.generation, one.id)):
         kept.setdefault(structure(one.program), one)
     return search.with_slice(OtherStructures(programs=tuple(kept.values())[1 : KEPT + 1]))
-
-
-def _last_edit(one: CandidateState) -> Ancestor:
-    """With F by the evaluator in use."""
-    last = one.lineage[-1]
-    return last if last.version == one.version else replace(last, fitness=one.fitness, version=one.version)

@@ -15,11 +15,12 @@ from memento.agents.feedback import (
     rollouts_table,
 )
 from memento.core.faults import Fault, FaultKind
+from memento.core.figures import figure_of
 from memento.core.metrics import OMITTED, aggregate, flat_metrics
 from memento.core.text import fenced_text
 from memento.core.values import EpisodeNotes, FreshRecord, Program, Score, Stage
 
-from ..support.prompt_samples import EPISODES, candidate, episode
+from ..support.prompt_samples import EPISODES, SCORES, candidate, episode
 
 names = st.sampled_from(["mean", "rate", "count", "most_common", "…", "omitted", "a|b", "`" * 9, "x\n" * 90, "\ud800"])
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | names
@@ -205,12 +206,50 @@ def test_the_table_is_bounded_and_repeats_no_row() -> None:
     assert len(re.findall(r"^(?:a|b|m\d+) ", text.split("More metrics")[0], re.MULTILINE)) <= MAX_ROWS
 
 
-def test_feedback_states_what_fresh_episodes_showed_and_never_their_success() -> None:
-    record = FreshRecord(episodes=12, fitness=0.61234, least=0.28, greatest=0.769, success_rate=0.75, failures=3)
-    text = policy_feedback(replace(candidate(), fresh=record))
-    assert "On 12 fresh episodes, by which it was not selected, the mean of f_e is 0.6123, from 0.28 to 0.769." in text
+def test_feedback_states_one_figure_of_all_known_episodes_and_never_their_success() -> None:
+    fresh = FreshRecord(
+        episodes=(replace(EPISODES[0], index=7), replace(EPISODES[2], index=8, steps=41, ended_by="terminated")),
+        scores=(Score(fitness=0.7), Score(fitness=0.0)),
+    )
+    whole = replace(candidate(), episodes=EPISODES[:2], scores=SCORES[:2], fitness=0.7, success_rate=0.5, fresh=fresh)
+    text = policy_feedback(whole)
     first = text.partition("\n")[0]
-    assert "75" not in first and "success" not in first
+    assert first.startswith(
+        "Fitness F = 0.5250, the mean of f_e over all 4 episodes that are known: 0.3500 over 2 fresh ones, by which it "
+        "was not selected, and 0.7000 over the 2 of the search, on which it is compared with other programs. They "
+        "range from 0 to 1"
+    )
+    assert first.endswith(
+        "1 of 4 episodes ended early (terminated): as far as 4 can show, 5 to 70 % of all starts do."
+    )
+    assert "success" not in first
+    assert "Fresh episodes that went worse than those above: 1 of the 2 fresh episodes." in text
+    assert re.search(r"^8 +0\.0000 +terminated after 41 steps$", text, re.MULTILINE)
+    assert "The worst episode, number 1" in text and "The worst fresh episode, number 8 (f_e = 0.0000):" in text
+    alike = replace(fresh, episodes=fresh.episodes[:1], scores=fresh.scores[:1])
+    assert "The best episode" in policy_feedback(replace(whole, fresh=alike))
+
+
+@given(
+    own=st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["horizon", "success", "fell", "fault"])), min_size=1,
+                 max_size=6),
+    fresh=st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["horizon", "fell"])), max_size=6),
+)
+def test_a_figure_counts_every_known_episode_once(own: list[tuple[float, str]], fresh: list[tuple[float, str]]) -> None:
+    def parts(of: list[tuple[float, str]]) -> dict:
+        episodes = tuple(episode(place, ended_by=ending) for place, (_, ending) in enumerate(of))
+        return {"episodes": episodes, "scores": tuple(Score(fitness=f) for f, _ in of)}
+
+    whole = replace(candidate(), **parts(own), fitness=sum(f for f, _ in own) / len(own))
+    whole = replace(whole, fresh=FreshRecord(**parts(fresh)) if fresh else None)
+    figure, every = figure_of(whole), [*own, *fresh]
+    assert figure.fitness == pytest.approx(sum(f for f, _ in every) / len(every))
+    assert (figure.episodes, figure.fresh) == (len(every), len(fresh))
+    assert figure.ended_early == sum(ending in ("fell", "fault") for _, ending in every)
+    assert (figure.on_fresh is None) == (not fresh)
+    if figure.on_fresh is not None:
+        low, high = sorted((whole.fitness, figure.on_fresh))
+        assert low - 1e-12 <= figure.fitness <= high + 1e-12, "between both, so never the luckier one"
 
 
 def test_feedback_names_what_never_ran_in_any_episode() -> None:

@@ -13,6 +13,7 @@ from memento.agents.fitting import (
     fitting,
     recorded_limits,
 )
+from memento.agents.fitting import OTHER as CODE
 from memento.agents.proposers import Aids, Crosser, HillClimber, Mutator
 from memento.agents.writing import Question, question
 from memento.core.errors import ModelError
@@ -74,7 +75,7 @@ async def test_after_a_prompt_that_was_too_long_later_ones_are_shorter_and_say_s
 
 
 def test_parts_go_in_order_and_no_more_than_needed() -> None:
-    sizes = {SECOND: 5, EPISODES: 10, HISTORY: 20, MEMORY: 30}
+    sizes = {CODE: 2, SECOND: 5, EPISODES: 10, HISTORY: 20, MEMORY: 30}
 
     def make(left_out: tuple[str, ...]) -> Question:
         return question("", "x" * (99 + sum(size for name, size in sizes.items() if name not in left_out)))
@@ -85,10 +86,11 @@ def test_parts_go_in_order_and_no_more_than_needed() -> None:
         return names
 
     assert left_out(0) == ()
-    assert left_out(165) == ()
-    assert left_out(164) == (SECOND,)
-    assert left_out(159) == (SECOND, EPISODES)
-    assert left_out(149) == (SECOND, EPISODES, HISTORY)
+    assert left_out(167) == ()
+    assert left_out(166) == (CODE,)
+    assert left_out(164) == (CODE, SECOND)
+    assert left_out(159) == (CODE, SECOND, EPISODES)
+    assert left_out(149) == (CODE, SECOND, EPISODES, HISTORY)
     assert left_out(1) == PARTS_OF_POLICIES
     sizes[HISTORY] = 0
-    assert left_out(1) == (SECOND, EPISODES, MEMORY), "a part that is not there is not named"
+    assert left_out(1) == (CODE, SECOND, EPISODES, MEMORY), "a part that is not there is not named"

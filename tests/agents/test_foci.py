@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.foci import CROSSOVERS, UNEVEN, check_foci, crossing_of, focus_of, losses_of, remedies, suitable
+from memento.agents.foci import CROSSOVERS, check_foci, crossing_of, focus_of, holds_of, losses_of, remedies, suitable
 from memento.core.errors import UsageError
 from memento.core.metrics import aggregate
-from memento.core.values import Focus, Score, TaskKind
+from memento.core.values import CandidateState, Focus, FreshRecord, Score, TaskKind
 from memento.runtime.prompts import PromptFolder
 
-from ..support.prompt_samples import BRIEF, CRASH, EVALUATOR_CONTRACT, Scripted, candidate, propose_evaluator
+from ..support.prompt_samples import BRIEF, CRASH, EVALUATOR_CONTRACT, Scripted, candidate, episode, propose_evaluator
 
 KINDS = remedies(PromptFolder())
 WAYS = remedies(PromptFolder(), CROSSOVERS)
@@ -26,16 +26,17 @@ def test_all_foci_of_a_generation_differ(seed: int, of: int, task: TaskKind) -> 
     parent = candidate()
     foci = [focus_of(Focus(seed=seed, place=place, of=of), parent, KINDS, task) for place in range(of)]
     assert len({tuple(focus.items()) for focus in foci}) == of
-    assert len({focus["remedy"] for focus in foci}) == min(of, len(suitable(KINDS, task, [UNEVEN])))
+    assert len({focus["remedy"] for focus in foci}) == min(of, len(suitable(KINDS, task, holds_of(parent))))
     assert foci[0] == focus_of(Focus(seed=seed, place=0, of=of), parent, KINDS, task)
 
 
 def test_losses_are_missed_stages_and_the_worst_episodes() -> None:
     assert losses_of(candidate()) == [
-        "reached: true in 33 % of the episodes",
-        "episode 3: f_e = 0.0000, number 1 from below",
-        "episode 2: f_e = 0.2000, number 2 from below",
-        "episode 1: f_e = 0.4000, number 3 from below",
+        "2 of 4 episodes ended early (1 fault, 1 off the track); F may gain at most 0.450",
+        "reached: true in 33 % of the episodes; F may gain at most 0.600",
+        "episode 3: f_e = 0.0000, number 1 from below; F may gain at most 0.250",
+        "episode 2: f_e = 0.2000, number 2 from below; F may gain at most 0.200",
+        "episode 1: f_e = 0.4000, number 3 from below; F may gain at most 0.150",
     ]
     nothing = focus_of(Focus(seed=1, place=0, of=1), candidate(fault=CRASH), KINDS)
     assert "none is measured" in nothing["loss"]
@@ -48,7 +49,9 @@ def test_a_flag_whose_lack_costs_nothing_is_no_loss() -> None:
         Score(fitness=0.98, metrics={name: better for name, _, better in flags}),
     )
     parent = replace(candidate(), scores=scores, episodes=candidate().episodes[:2], metrics=aggregate(scores))
-    assert [loss for loss in losses_of(parent) if "true in" in loss] == ["placed: true in 50 % of the episodes"]
+    assert [loss for loss in losses_of(parent) if "true in" in loss] == [
+        "placed: true in 50 % of the episodes; F may gain at most 0.400",
+    ]
     poor = tuple(replace(score, fitness=score.fitness / 2) for score in scores)
     assert any("done: true in 0 %" in loss for loss in losses_of(replace(parent, scores=poor)))
 
@@ -93,7 +96,8 @@ def test_the_only_crossover_of_each_generation_draws_its_way() -> None:
 
 def test_foci_fit_the_kind_of_task() -> None:
     for task in TASKS:
-        fit = " ".join(suitable(KINDS, task, [UNEVEN]) + suitable(WAYS, task, ["each better somewhere", "F differs"]))
+        ways = suitable(WAYS, task, ["each better somewhere", "F differs"])
+        fit = " ".join(suitable(KINDS, task, holds_of(candidate())) + ways)
         assert "[for " not in fit and "[episodes" not in fit
         assert ("Rhythm" in fit, "Approach and contact" in fit) == (task == "gait", task == "arm")
 
@@ -109,6 +113,47 @@ def test_the_only_proposal_of_a_generation_hears_of_no_others() -> None:
             assert ("Each has another focus" in text) == (f"1 of {of}" in text) == said
 
 
+ENDS = st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["horizon", "fell"])), min_size=1, max_size=6)
+
+
+def ending(of: list[tuple[float, str]]) -> CandidateState:
+    """A program whose episodes had these f_e and endings."""
+    return replace(
+        candidate(), metrics={}, fitness=sum(f for f, _ in of) / len(of),
+        episodes=tuple(episode(place, ended_by=word) for place, (_, word) in enumerate(of)),
+        scores=tuple(Score(fitness=f) for f, _ in of),
+    )
+
+
+@given(st.integers(0, 2**63), ENDS)
+def test_effort_is_no_focus_while_most_episodes_end_early_and_balance_none_while_none_does(
+    seed: int, of: list[tuple[float, str]]
+) -> None:
+    parent = ending(of)
+    early = sum(word == "fell" for _, word in of)
+    given = [focus_of(Focus(seed=seed, place=place, of=20), parent, KINDS, "gait")["remedy"] for place in range(20)]
+    assert any(remedy.startswith("Effort") for remedy in given) == (2 * early <= len(of))
+    assert any(remedy.startswith("Balance") for remedy in given) == bool(early)
+
+
+def test_where_early_ends_cost_fitness_they_come_first_with_fresh_ones_counted() -> None:
+    fallen = ending([(0.2, "fell"), (0.7, "horizon")])
+    fresh = FreshRecord(episodes=(episode(7, ended_by="fell"),), scores=(Score(fitness=0.3),))
+    for seed in range(9):
+        focus = focus_of(Focus(seed=seed, place=0, of=2), replace(fallen, fresh=fresh), KINDS, "gait")
+        assert focus["remedy"].startswith("Balance")
+        assert "2 of 3 episodes ended early (fell); F may gain at most 0.500" in focus["loss"]
+    better = ending([(0.9, "fell"), (0.7, "horizon")])
+    assert "ended early" not in " ".join(losses_of(better)), "an early end that costs nothing is no loss"
+
+
+@given(ENDS)
+def test_no_loss_may_gain_more_than_all_that_is_lost(of: list[tuple[float, str]]) -> None:
+    parent = ending(of)
+    for loss in losses_of(parent):
+        assert 0 <= float(loss.rpartition("at most ")[2]) <= 1 - parent.fitness + 0.0005
+
+
 def test_noise_is_no_loss_to_look_at() -> None:
     flat = replace(candidate(), metrics={}, scores=tuple(Score(fitness=f) for f in (0.7683, 0.7685, 0.7687)))
     assert losses_of(flat) == []
@@ -121,7 +166,7 @@ def test_noise_is_no_loss_to_look_at() -> None:
 def test_a_remedy_for_some_episodes_needs_episodes_that_differ() -> None:
     alike = replace(candidate(), scores=tuple(Score(fitness=f) for f in (0.7683, 0.7685, 0.7687)))
     for parent, named in ((candidate(), True), (alike, False)):
-        of = len(suitable(KINDS, "arm", [UNEVEN]))
+        of = len(suitable(KINDS, "arm", holds_of(candidate())))
         given = [focus_of(Focus(seed=1, place=place, of=of), parent, KINDS)["remedy"] for place in range(of)]
         assert any("in some episodes only" in remedy for remedy in given) == named
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from memento.agents.memory_text import history, others_list, rejections_list, tried_earlier, tried_list
-from memento.core.values import Ancestor, Change, Operator, Rejection, Verdict
+from memento.agents.memory_text import history, others_beside, others_list, rejections_list, tried_earlier, tried_list
+from memento.core.values import Ancestor, Change, FreshPair, FreshRecord, Operator, Rejection, Verdict
 
-from ..support.prompt_samples import LINEAGE, TRIED, candidate
+from ..support.prompt_samples import EPISODES, LINEAGE, SCORES, TRIED, candidate
 
 
 def rejection(**fields: object) -> Rejection:
@@ -46,6 +46,18 @@ def test_an_edit_that_was_rejected_before_its_part_changed_says_so_and_why_it_lo
             )),
             "most in episode 3 (0.500 -> 0.200, illegal after 80 steps), episode 1 (0.400 -> 0.450)",
         ),
+        (
+            rejection(changes=(Change(
+                episode=3, before=0.5, after=0.2, ended_by="illegal", steps=80, stage="lift", ended_before="horizon",
+            ),)),
+            "(0.500 -> 0.200, illegal after 80 steps in stage lift, before it regularly)",
+        ),
+        (
+            rejection(verdict=Verdict.NOT_CHOSEN, changes=(
+                Change(episode=1, before=0.99, after=0.89, ended_by="terminated", steps=41),
+            )),
+            "than that of the program that was chosen; most in episode 1 (0.990 -> 0.890, terminated after 41 steps)",
+        ),
         (rejection(reason="1 of 4 episodes ended with a fault"), "0.1000; 1 of 4 episodes ended with a fault"),
         (rejection(verdict=Verdict.FAILED, reason="crashed: KeyError"), "failed: crashed: KeyError"),
         (rejection(fitness_difference=None, reason="not-python: line 3"), "failed: not-python: line 3"),
@@ -62,7 +74,21 @@ def test_an_edit_that_was_rejected_before_its_part_changed_says_so_and_why_it_lo
             "was chosen; it changed nothing in any episode",
         ),
         (rejection(verdict=Verdict.NOT_CHOSEN, fitness_difference=0.0), "the same as that of the program"),
-        (rejection(verdict=Verdict.NOT_CHOSEN, fitness_difference=0.01), "higher by 0.0100 on these episodes than"),
+        (
+            rejection(verdict=Verdict.NOT_CHOSEN, fitness_difference=0.01),
+            "higher by 0.0100 on the search's episodes than that of the program that was chosen, but it met "
+            "no fresh one",
+        ),
+        (
+            rejection(verdict=Verdict.NOT_CHOSEN, fitness=0.56, fitness_difference=0.21,
+                      fresh=FreshPair(episodes=6, rejected=0.293, chosen=0.312)),
+            "F 0.5600, higher by 0.2100 on the search's episodes than that of the program that was chosen, "
+            "but 0.2930 against 0.3120 on 6 fresh episodes",
+        ),
+        (
+            rejection(verdict=Verdict.NOT_CHOSEN, fresh=FreshPair(episodes=1, rejected=0.2, chosen=0.3)),
+            "than that of the program that was chosen, 0.2000 against 0.3000 on 1 fresh episode",
+        ),
         (rejection(report={"tries": 3, "m": 0.2513}, reported_in=7), "it reported of episode 7: tries 3; m 0.251"),
         (rejection(report={"why": "x" * 500, "\nmass": 1}), '; it reported of episode 0: why "xxx'),
     ],
@@ -102,7 +128,7 @@ def test_attempts_at_a_parent_are_listed_in_short() -> None:
     beside = tried_list(TRIED, [candidate(name="g9/hill/0")]).splitlines()
     assert beside[1].startswith("2. [macro-mutation of another program] another way -- ")
     assert beside[2].startswith("3. [hill-climb of another program] gain 0.8 -> 0.9 -- ")
-    known = replace(LINEAGE[2], id=TRIED[1].candidate)
+    known = candidate(name=TRIED[1].candidate)
     assert len(tried_list(TRIED, [first], [known]).splitlines()) == 2, "it has a line among the others"
 
 
@@ -122,10 +148,16 @@ def test_a_history_has_the_fitness_of_what_was_not_kept_and_edits_without_effect
 
 
 def test_good_programs_of_another_structure_have_a_line_with_their_idea() -> None:
-    other = replace(LINEAGE[2], id="g2/macro/0", operator=Operator.MACRO, summary="lidar map", fitness=0.7668)
-    assert others_list([other, LINEAGE[0]], [candidate(lineage=LINEAGE)]) == (
-        "g2 macro-mutation   F 0.7668  lidar map"
-    )
+    idea = replace(LINEAGE[2], id="g2/macro/0", operator=Operator.MACRO)
+    other = replace(candidate(name=idea.id, lineage=(idea,)), summary="lidar map", episodes=EPISODES[:1], fitness=1.0,
+                    scores=SCORES[:1])
+    parent = candidate(lineage=LINEAGE)
+    assert others_beside([other, parent], [parent]) == [other]
+    assert others_list([other]) == "g2 macro-mutation   F 1.0000 on 1 episode  lidar map"
+    met = replace(other, fresh=FreshRecord(episodes=EPISODES[1:3], scores=SCORES[1:3]))
+    assert others_list([met]) == (
+        "g2 macro-mutation   F 0.5333 on 3 episodes, 2 of them fresh, 1 ended early  lidar map"
+    ), "never the luckier figure of the search alone"
 
 
 def test_a_new_chain_sees_what_was_tried_from_its_program_before() -> None:
@@ -156,4 +188,4 @@ def test_a_cut_list_ends_in_a_number_and_not_in_half_a_name() -> None:
     tuned = candidate(lineage=(edit,))
     line = history(tuned).strip()
     shown = line.count("CONSTANT_")
-    assert line.endswith(f"CONSTANT_{shown - 1}, and {30 - shown} more") and len(line) < 240
+    assert line.endswith(f"CONSTANT_{shown - 1}, … ({30 - shown} more of this list)") and len(line) < 260

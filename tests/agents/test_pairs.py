@@ -6,7 +6,7 @@ import pytest
 from memento.agents.pairs import pair_table, second_block, second_history, title_of
 from memento.agents.proposers import MOST_OF_PROGRAM, MOST_PROMPT, Crosser, HillClimber, Initiator, Mutator
 from memento.agents.writing import Answers
-from memento.core.values import Brief, Focus, Operator, Program, Score
+from memento.core.values import Brief, Focus, FreshRecord, Operator, Program, Score
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import CONTRACT, TRIED, Scripted, candidate, program_reply, propose
@@ -54,10 +54,20 @@ def test_equal_rows_are_folded() -> None:
     one = replace(one, scores=scores, metrics={"stop_m": {"mean": 0.25, "min": 0.25, "max": 0.25}, "far": 3})
     other = (*scores[:3], replace(scores[0], fitness=0.75), *scores[4:])
     two = replace(one, scores=other, metrics={**one.metrics, "far": 4})
-    lines = pair_table(one, two).splitlines()
+    lines = pair_table(one, two, whole=False).splitlines()
     assert [line.split("  ")[0] for line in lines[2:5]] == ["f_e, episodes 0 to 2", "f_e, episode 3",
                                                            "f_e, episodes 4 to 7"]
     assert lines[5].split() == ["far", "3", "4"] and lines[6] == "The same in both: stop_m 0.25"
+
+
+def test_a_table_of_two_parents_has_all_that_is_known_of_both() -> None:
+    one = candidate()
+    met = replace(one, fresh=FreshRecord(episodes=one.episodes[:1], scores=one.scores[:1]))
+    lines = pair_table(met, one).splitlines()
+    assert lines[2].split("  ")[0] == "F, fresh episodes too"
+    assert "0.5200 (5 episodes, 1 fresh)" in lines[2] and "0.4000 (4 episodes, 0 fresh)" in lines[2]
+    assert "2 of 5 (12 to 77 %)" in lines[3] and "2 of 4 (15 to 85 %)" in lines[3]
+    assert "fresh" not in pair_table(met, one, whole=False)
 
 
 def test_a_shared_history_is_told_once() -> None:
@@ -87,7 +97,7 @@ async def test_no_prompt_is_longer_than_the_bound(kind: Operator) -> None:
     (ask,) = model.asked
     assert len(ask.prompt) <= MOST_PROMPT
     assert made.prompt_limit == 0 and all(part in ask.prompt for part in made.left_out)
-    assert bool(made.left_out) is (len(parents) == 1)
+    assert bool(made.left_out) is bool(parents)
     if parents:
         assert first.program.text.rstrip() in ask.prompt
     if kind is Operator.CROSSOVER:

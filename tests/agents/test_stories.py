@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from memento.agents.stories import MAX_PRINTED, stories
+from memento.agents.stories import MAX_PRINTED, course_of, stories
 from memento.core.values import EpisodeNotes, Score
 
-from ..support.prompt_samples import episode
+from ..support.prompt_samples import candidate, episode
 
 
 def described(*each: tuple[float, int], printed: str = "x") -> str:
@@ -13,7 +13,8 @@ def described(*each: tuple[float, int], printed: str = "x") -> str:
         replace(episode(place, notes=EpisodeNotes(story=f"story {place}", printed=printed)), steps=steps)
         for place, (_, steps) in enumerate(each)
     ]
-    return stories(episodes, [Score(fitness=fitness) for fitness, _ in each])
+    scores = tuple(Score(fitness=fitness) for fitness, _ in each)
+    return stories(replace(candidate(), episodes=tuple(episodes), scores=scores))
 
 
 def test_of_equal_episodes_the_longest_is_described() -> None:
@@ -26,6 +27,26 @@ def test_the_worst_and_the_best_episode_are_described() -> None:
     text = described((0.2, 9), (0.2, 9), (0.2, 9), (0.7, 9))
     assert "The worst episode, number 0" in text and "The best episode, number 3" in text
     assert described((0.2, 9)).startswith("The only episode, number 0")
+    alike = described((0.394, 9), (0.392, 9), (0.396, 9))
+    assert alike.startswith("The worst (f_e hardly differs) episode, number 1") and alike.count("story") == 1
+
+
+def test_a_parent_shows_the_course_of_the_episode_in_which_the_other_does_better_by_most() -> None:
+    told = tuple(episode(place, notes=EpisodeNotes(story=f"story {place}")) for place in range(3))
+    one, other = (
+        replace(candidate(), episodes=told, scores=tuple(map(score, each)))
+        for each in ((0.1, 0.5, 0.9), (0.2, 0.9, 0.3))
+    )
+    assert course_of(one, other, "parent B").startswith(
+        "The course of episode 1 (f_e = 0.5000), in which parent B has 0.9000:\n\n```text\nstory 1"
+    )
+    assert course_of(other, one, "parent A").startswith("The course of episode 2 (f_e = 0.3000), in which parent A has")
+    assert course_of(one, one, "parent B").startswith("The course of episode 0 (f_e = 0.1000):"), "its worst"
+    assert course_of(replace(one, scores=()), other, "parent B") == ""
+
+
+def score(fitness: float) -> Score:
+    return Score(fitness=fitness)
 
 
 def test_whole_lines_of_what_was_printed_are_shown_and_counted() -> None:

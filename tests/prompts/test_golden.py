@@ -211,7 +211,8 @@ async def asked(case: str) -> Ask:
         case "macro-mutation":
             order = propose(Operator.MACRO, candidate(lineage=LINEAGE))
             focus = Focus(seed=7, place=1, of=10)
-            others = (replace(LINEAGE[1], id="g0/macro/2", operator=Operator.MACRO, summary="brakes by a model```"),)
+            idea = replace(LINEAGE[1], id="g0/macro/2", operator=Operator.MACRO, summary="brakes by a model```")
+            others = (replace(candidate(OTHER, name=idea.id, lineage=(idea,)), summary=idea.summary),)
             await Mutator(**policy).carry_out(replace(order, tried=TRIED, focus=focus, others=others))
         case "macro-mutation-shortened":
             limits = PromptLimits(dict.fromkeys(["g2/macro/0", propose(Operator.MACRO).id], 1))
@@ -355,7 +356,7 @@ def test_no_golden_file_is_left_over() -> None:
 
 async def test_every_prompt_file_is_used() -> None:
     parts = {"probes", "program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
-    parts |= {"tried-earlier"}
+    parts |= {"tried-earlier", "rejection-memory-full"}
     parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
     parts |= {"starting-point", "used-as-is", "once-more", "fitness-measure", "fitness-version"}
     parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}

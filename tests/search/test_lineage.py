@@ -6,14 +6,24 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import CandidateRejected, CandidateScored, Order, Propose
-from memento.core.values import Ancestor, CandidateState, EpisodeNotes, Operator, Program, Rejection, Verdict
+from memento.core.values import (
+    Ancestor,
+    CandidateState,
+    EpisodeNotes,
+    FreshPair,
+    Operator,
+    Program,
+    Rejection,
+    Stage,
+    Verdict,
+)
 from memento.memory.codec import encode
 from memento.search.keepers import KEEPERS
 from memento.search.lineage import LINEAGE, lineage_of
 from memento.search.options import GenerationBudget
 from memento.search.parts.foci import FociSettings
 from memento.search.trials import brief_of, candidate_of, trial_from
-from memento.search.tried import BESIDE, TRIED, not_chosen, of_lineage
+from memento.search.tried import BESIDE, TRIED, last_stage, not_chosen, of_lineage
 
 from ..support.keeper_world import Repeating, play
 from ..support.prompt_samples import candidate
@@ -106,13 +116,30 @@ def test_lost_candidates_are_compared_with_the_elite_only_where_all_are_measured
     lost = replace(lost, episodes=tuple(
         replace(episode, notes=EpisodeNotes(report={"tries": episode.index})) for episode in lost.episodes
     ))
-    (raced,) = not_chosen([None, lost, elite], elite, measured=False)
+    (raced,) = not_chosen([None, lost, elite], elite, {}, measured=False)
     assert (raced.verdict, raced.fitness_difference, raced.report) == (Verdict.NOT_CHOSEN, None, {})
-    (known,) = not_chosen([None, lost, elite], elite, measured=True)
+    (known,) = not_chosen([None, lost, elite], elite, {}, measured=True)
     assert known.fitness_difference == 0.1 - elite.fitness
     assert known.report == {"tries": known.reported_in}
     worst = min(zip(lost.scores, lost.episodes, strict=True), key=lambda pair: pair[0].fitness)[1]
     assert known.reported_in == worst.index, "nothing changed in any episode, so the worst one speaks"
+
+
+def test_a_lost_candidate_is_compared_on_the_fresh_episodes_that_both_were_seen_on() -> None:
+    elite = candidate()
+    lost = replace(elite, id="g9/macro/3", program=Program("B = 1"))
+    records = {elite.program.text: elite, lost.program.text: replace(lost, scores=lost.scores[2:])}
+    (met,) = not_chosen([lost], elite, records, measured=True)
+    assert met.fresh == FreshPair(episodes=2, rejected=0.1, chosen=0.7)
+    assert not_chosen([lost], elite, {elite.program.text: elite}, measured=True)[0].fresh is None
+
+
+def test_an_edit_names_the_last_stage_only_where_it_is_known() -> None:
+    once = Stage(name="swing", first_step=0, steps=4), Stage(name="land", first_step=4, steps=2)
+    seen = candidate().episodes[0]
+    assert last_stage(replace(seen, notes=EpisodeNotes(stages=once))) == "land"
+    again = replace(once[0], entries=2), once[1]
+    assert last_stage(replace(seen, notes=EpisodeNotes(stages=again))) == ""
 
 
 def test_a_crossover_inherits_the_edits_of_both_parents_in_order() -> None:
