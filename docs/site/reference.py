@@ -80,11 +80,14 @@ def sentences() -> str:
 
 
 def _sentences_of(function: ast.FunctionDef) -> Iterator[str]:
-    parts = {part for node in ast.walk(function) if isinstance(node, ast.JoinedStr) for part in node.values}
-    skipped = parts | ({function.body[0].value} if ast.get_docstring(function) is not None else set())
+    skipped: set[ast.AST] = {
+        part for node in ast.walk(function) if isinstance(node, ast.JoinedStr) for part in node.values
+    }
+    if isinstance(function.body[0], ast.Expr):
+        skipped.add(function.body[0].value)     # its docstring
     for node in ast.walk(function):
         if isinstance(node, ast.JoinedStr):
-            text = "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
             text = node.value
         else:

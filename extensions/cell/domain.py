@@ -91,7 +91,9 @@ def _execution_of_phases(cell: Cell) -> str:
         "pick_shift_mm": _listed(1000 * shift for shift in part.pick_shift_m),
         "stack_shift_mm": _listed(1000 * shift for shift in part.stack_shift_m),
         "lower_mm": f"{1000 * part.place_lower_m:g}",
-        "code": (files(__package__) / "phases.py").read_text(encoding="utf-8").strip(),
+        "code": "\n\n\n".join(
+            (files(__package__) / name).read_text(encoding="utf-8").strip() for name in ("phases.py", "execution.py")
+        ),
     })
 
 

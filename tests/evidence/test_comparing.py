@@ -22,7 +22,7 @@ SMALL = ("--domain", "hanoi-kinematic", "--preset", "smoke", "--episodes", "2", 
 
 def memento(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([*PROGRAM, *arguments], cwd=folder, capture_output=True, text=True,
-                          timeout=120)
+                          timeout=280)
 
 
 def facts(folder: ComparisonFolder, name: str, *kinds: type) -> list:
