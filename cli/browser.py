@@ -5,11 +5,11 @@ import re
 import secrets
 import shlex
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..app.launching import PROGRAM
+from ..core.interpreters import module_command
 from ..memory.runs import find_run
 from ..runtime.servers import Guarded, Handler, open_server
 from .execution import execute
@@ -34,7 +34,8 @@ def serve_watch(run: str | None, *, runs_dir: Path, port: int) -> None:
     require("browser", "memento watch --browser")
     folder = None if run is None else find_run(runs_dir, run)
     what = ["--runs", str(runs_dir)] if folder is None else [str(folder)]
-    execute(_serve(shlex.join([*PROGRAM, "watch", *what]), port))
+    kept = module_command("memento.core.kept_process")      # it ends with this process, however that ends
+    execute(_serve(f"exec {shlex.join([*kept, *PROGRAM, 'watch', *what])}", port))
 
 
 async def _serve(command: str, port: int) -> None:
@@ -47,7 +48,8 @@ async def _serve(command: str, port: int) -> None:
 class BrowserServer(Guarded):
     """The program that `command` starts, once for each page that is open. Who has no `token` gets nothing.
 
-    The address with the token sets a cookie and leads to the page without it, so that no history keeps the token.
+    The address with the token sets a cookie and leads to a folder that only it names. A browser sends a cookie to every
+    port of a host, but to this folder alone: no other server of this machine gets it.
     """
 
     def __init__(self, command: str, *, token: str) -> None:
@@ -55,52 +57,57 @@ class BrowserServer(Guarded):
 
         super().__init__(loopback=True)
         self.token = token
-        self._cookie = f"memento-{sha256(token.encode()).hexdigest()[:12]}"
+        self.place = f"/{secrets.token_urlsafe(12)}"
+        self._cookie = secrets.token_urlsafe(24)
         self._server = Server(command, title=TITLE)
 
     def routes(self) -> Mapping[str, Handler]:
-        """None: all are named, since the page's template finds them by name."""
-        return {}
+        """The way in; the others are named, since the page's template finds them by name."""
+        return {"/": self._enter}
 
     def end(self) -> None:
         """The programs end with their connections."""
 
     def application(self) -> "web.Application":
-        """The page, what it loads, and the connection to a program, each only with the token."""
+        """The page, what it loads, and the connection to a program, each only with the cookie."""
         import aiohttp_jinja2
         from aiohttp import web
         from jinja2 import FileSystemLoader
 
         @web.middleware
-        async def with_token(request: web.Request, handler: Handler) -> web.StreamResponse:
-            return self._answer_unless_admitted(request) or await handler(request)
+        async def with_cookie(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if request.path != "/" and not _is_same(request.cookies.get(_cookie_name(request), ""), self._cookie):
+                raise _forbidden()
+            return await handler(request)
 
         app = super().application()
-        app.middlewares.append(with_token)
+        app.middlewares.append(with_cookie)
         aiohttp_jinja2.setup(app, loader=FileSystemLoader(self._server.templates_path))
         app.add_routes([
-            web.get("/", self._page, name="index"),
-            web.get("/ws", self._server.handle_websocket, name="websocket"),
-            web.get("/download/{key}", self._server.handle_download, name="download"),
-            web.static("/static", self._server.statics_path, name="static"),
+            web.get(f"{self.place}/", self._page, name="index"),
+            web.get(f"{self.place}/ws", self._connect, name="websocket"),
+            web.get(f"{self.place}/download/{{key}}", self._server.handle_download, name="download"),
+            web.static(f"{self.place}/static", self._server.statics_path, name="static"),
         ])
         return app
 
-    def _answer_unless_admitted(self, request: "web.Request") -> "web.StreamResponse | None":
-        """None for who has the cookie; for who has the token the way to it. Raises HTTPForbidden."""
+    async def _enter(self, request: "web.Request") -> "web.StreamResponse":
+        """From the address with the token to the page, whose address is useless without the cookie."""
         from aiohttp import web
 
-        if self._is_token(request.query.get("token", "")):
-            found = web.HTTPFound("/")
-            found.set_cookie(self._cookie, self.token, httponly=True, samesite="Strict", path="/")
-            found.headers["Referrer-Policy"] = "no-referrer"
-            return found
-        if not self._is_token(request.cookies.get(self._cookie, "")):
-            raise web.HTTPForbidden(text="Open the address with its token, which memento watch --browser printed.\n")
-        return None
+        if not _is_same(request.query.get("token", ""), self.token):
+            raise _forbidden()
+        found = web.HTTPFound(f"{self.place}/")
+        found.set_cookie(_cookie_name(request), self._cookie, httponly=True, samesite="Strict", path=self.place)
+        found.headers["Referrer-Policy"] = "no-referrer"
+        return found
 
-    def _is_token(self, text: str) -> bool:
-        return secrets.compare_digest(text.encode("utf-8", "surrogateescape"), self.token.encode())
+    async def _connect(self, request: "web.Request") -> "web.StreamResponse":
+        """A program for the page. A browser always says whose page asks; the guard has compared it."""
+        if "Origin" not in request.headers:
+            raise _forbidden()
+        connected: web.StreamResponse = await self._server.handle_websocket(request)
+        return connected
 
     async def _page(self, request: "web.Request") -> "web.StreamResponse":
         self._server.public_url = f"http://{request.host}"      # another port where an ssh tunnel leads here
@@ -108,4 +115,20 @@ class BrowserServer(Guarded):
         response.text = ELSEWHERE.sub("", response.text or "")
         response.headers["Content-Security-Policy"] = POLICY.format(host=request.host)
         response.headers["Cache-Control"] = "no-store"
+        response.headers["Referrer-Policy"] = "no-referrer"
         return response
+
+
+def _cookie_name(request: "web.Request") -> str:
+    assert request.transport is not None
+    return f"memento-{request.transport.get_extra_info('sockname')[1]}"
+
+
+def _is_same(text: str, secret: str) -> bool:
+    return secrets.compare_digest(text.encode("utf-8", "surrogateescape"), secret.encode())
+
+
+def _forbidden() -> "web.HTTPForbidden":
+    from aiohttp import web
+
+    return web.HTTPForbidden(text="Open the address with its token, which memento watch --browser printed.\n")

@@ -4,7 +4,8 @@
 
 What a program starts in the background, in a session of its own or by a double fork, becomes the keeper's child when
 its parents end, since the keeper is a subreaper. The streams, the environment and the folder are the caller's, and the
-keeper ends as the program ended. Where the keeper itself is killed, its caller ends what is below it.
+keeper ends as the program ended. It ends all of them when its caller ends; where the keeper itself is killed, its
+caller ends what is below it.
 """
 
 import os
@@ -13,7 +14,7 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-from .process_tree import adopt_orphans, end_descendants
+from .process_tree import adopt_orphans, die_with_parent, end_descendants
 
 NOT_STARTED: Final = 126
 NOT_STARTED_WORDS: Final = "cannot be run: "
@@ -24,6 +25,7 @@ def main() -> None:
     adopt_orphans()
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, _end_all)
+    die_with_parent(signal.SIGTERM)
     try:
         pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, setsigdef=[signal.SIGPIPE])
     except OSError as error:

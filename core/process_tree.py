@@ -8,14 +8,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+PR_SET_PDEATHSIG: Final = 1
 PR_SET_CHILD_SUBREAPER: Final = 36
 ROUNDS: Final = 5       # a process that forks while it is looked for is found in the next round
 
 
 def adopt_orphans() -> None:
     """Have orphaned descendants become children of this process, so that it can end them (Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, *map(ctypes.c_ulong, (1, 0, 0, 0)))
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Have the kernel send this process the signal when the thread that forked it ends (Linux). Raises OSError."""
+    if _prctl(PR_SET_PDEATHSIG, number) < 0:
+        raise OSError(ctypes.get_errno(), "prctl: a process cannot end with its parent")
+
+
+def _prctl(option: int, argument: int) -> int:
+    if sys.platform != "linux":
+        return 0
+    result: int = ctypes.CDLL(None, use_errno=True).prctl(option, *map(ctypes.c_ulong, (argument, 0, 0, 0)))
+    return result
 
 
 def end_descendants(root: int, *, spared: str = "") -> None:

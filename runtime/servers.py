@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import resource
 import socket
 from abc import ABC, abstractmethod
@@ -23,6 +24,7 @@ HEAD_S: Final = 5.0             # for a connection to send the head of its first
 KEPT_S: Final = 15.0            # for a connection to send the next one
 MOST_CONNECTIONS: Final = 256   # at once, or a quarter of the open files that this process may have
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+OWN_HOST: Final = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")    # any port: a tunnel leads here
 
 
 class _Refused(asyncio.Protocol):
@@ -93,8 +95,10 @@ class Guarded(ABC):
             if self.door is not None:
                 self.door.on_request(request.protocol)
             # A page in a browser must not reach a loopback server under its own host name.
-            if self._loopback and _host(request.headers.get("Host", "")) not in LOOPBACK:
+            if self._loopback and not OWN_HOST.fullmatch(request.headers.get("Host", "")):
                 raise web.HTTPForbidden(text="This server answers to localhost only.\n")
+            if _asks_for_another_page(request.headers):
+                raise web.HTTPForbidden(text="This server answers to its own pages only.\n")
             return await handler(request)
 
         app = web.Application(middlewares=[guard])
@@ -173,8 +177,12 @@ def _open_files() -> int:
     return soft if soft != resource.RLIM_INFINITY else 4 * MOST_CONNECTIONS
 
 
-def _host(header: str) -> str:
-    """The name in a Host header, without its port."""
-    if header.startswith("["):
-        return header[1:].partition("]")[0]
-    return header.partition(":")[0]
+def _asks_for_another_page(headers: Mapping[str, str]) -> bool:
+    """Whether a browser asks this for a page of another address, which is also one of another port.
+
+    A person may follow a link from there: that opens a page of its own.
+    """
+    origin = headers.get("Origin")
+    if origin is not None and origin.partition("://")[2] != headers.get("Host"):
+        return True
+    return headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and headers.get("Sec-Fetch-Dest") != "document"

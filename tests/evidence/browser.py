@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
@@ -22,12 +24,13 @@ LIMIT_S = 40.0
 
 
 class Tab:
-    """One page. Keeps every network request and every error of the page."""
+    """One page. Keeps every network request, the status of every answer and every error of the page."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
         self._ids = itertools.count(1)
         self.requests: list[str] = []
+        self.answers: list[tuple[str, int]] = []
         self.complaints: list[str] = []
 
     async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -46,6 +49,9 @@ class Tab:
         match message.get("method"):
             case "Network.requestWillBeSent":
                 self.requests.append(message["params"]["request"]["url"])
+            case "Network.responseReceived":
+                response = message["params"]["response"]
+                self.answers.append((response["url"], response["status"]))
             case "Log.entryAdded":
                 self.complaints.append(message["params"]["entry"]["text"])
             case "Runtime.exceptionThrown":
@@ -64,8 +70,8 @@ class Tab:
             await asyncio.sleep(0.05)
 
     async def value(self, expression: str) -> Any:
-        """The value of an expression in the page."""
-        found = await self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """The value of an expression in the page, or of its promise."""
+        found = await self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
@@ -103,6 +109,29 @@ async def browser() -> AsyncIterator[Tab]:
             except TimeoutError:
                 process.kill()
                 await process.wait()
+
+
+@asynccontextmanager
+async def foreign_page() -> AsyncIterator[tuple[str, list[str]]]:
+    """An empty page of another port of this machine: its address, and the cookies that browsers send there."""
+    cookies: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        cookies.extend(request.cookies)
+        return web.Response(text="<!DOCTYPE html><title>another</title>", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    server = TestServer(app, host="127.0.0.1")
+    async with server:
+        yield str(server.make_url("/")), cookies
+
+
+async def fetched(tab: Tab, url: str) -> int:
+    """The status of the answer when the page fetches this, with all cookies that the browser sends."""
+    how = {"mode": "no-cors", "credentials": "include", "cache": "no-store"}
+    await tab.value(f"fetch({json.dumps(url)}, {json.dumps(how)}).then(() => 1, () => 0)")
+    return next(status for address, status in reversed(tab.answers) if address == url)
 
 
 async def _port(profile: Path) -> int:

@@ -164,6 +164,9 @@ async def test_a_listener_whose_queue_is_full_is_dropped(monkeypatch: pytest.Mon
     [
         ("/status", "GET", {"Host": "evil.example"}, 403),
         ("/status", "GET", {"Host": "localhost:1"}, 200),
+        ("/status", "GET", {"Host": "localhost:1'><script>"}, 403),
+        ("/status", "GET", {"Origin": "http://localhost:1"}, 403),
+        ("/facts", "GET", {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Dest": "empty"}, 403),
         ("/status", "POST", {}, 405),
         ("/facts", "DELETE", {}, 405),
         ("/facts", "GET", {"Last-Event-ID": "x"}, 400),

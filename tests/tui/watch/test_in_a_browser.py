@@ -14,7 +14,8 @@ import pytest
 from PIL import Image
 
 from ...evidence.browser import PROGRAM as CHROMIUM
-from ...evidence.browser import browser
+from ...evidence.browser import browser, fetched, foreign_page
+from ...support.processes import kill_nine, wait_until_gone
 from ...support.program import PROGRAM
 
 pytestmark = [
@@ -24,9 +25,18 @@ pytestmark = [
 ENOUGH_S = 120.0
 
 
+OPEN_SOCKET = """
+new Promise(done => {{
+  const socket = new WebSocket({url!r});
+  socket.onopen = () => done("open");
+  socket.onclose = () => done("refused");
+}})
+"""
+
+
 @contextmanager
-def served(run: Path) -> Iterator[tuple[str, str]]:
-    """The address and its token; the server is ended as by Ctrl-C."""
+def served(run: Path, *, killed: bool = False) -> Iterator[tuple[str, str]]:
+    """The address and its token; the server is ended as by Ctrl-C, or killed."""
     command = [*PROGRAM, "watch", str(run), "--browser"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -36,9 +46,25 @@ def served(run: Path) -> Iterator[tuple[str, str]]:
             assert found is not None, line
             yield found[1], found[2]
         finally:
-            process.terminate()
-            assert process.wait(ENOUGH_S) == 130
+            if killed:
+                wait_until_gone(kill_nine(process.pid, everything=False), within_s=ENOUGH_S)
+            else:
+                process.terminate()
+                assert process.wait(ENOUGH_S) == 130
+            assert process.stderr is not None
             process.stderr.read()
+
+
+async def admitted(person: aiohttp.ClientSession, url: str, token: str) -> str:
+    """The address of the page, which has no token."""
+    async with person.get(f"{url}/?token={token}") as reply:
+        assert reply.status == 200
+        assert token not in str(reply.url), "nor does the history have it"
+        assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
+        [cookie] = reply.history[0].cookies.values()
+        assert token not in cookie.value
+        assert (cookie.key, cookie["samesite"]) == (f"memento-{url.rpartition(':')[2]}", "Strict")
+        return str(reply.url)
 
 
 async def test_only_who_has_the_token_gets_anything(done: Path) -> None:
@@ -52,11 +78,21 @@ async def test_only_who_has_the_token_gets_anything(done: Path) -> None:
             async with stranger.get(url, headers={"Host": "attacker.example"}) as reply:
                 assert reply.status == 403
         async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as person:
-            async with person.get(f"{url}/?token={token}") as reply:
-                assert reply.status == 200
-                assert str(reply.url) == f"{url}/", "the address that stays in the history has no token"
-                assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
-            async with person.ws_connect(f"{url}/ws?width=120&height=40") as socket, asyncio.timeout(ENOUGH_S):
+            page = await admitted(person, url, token)
+            for origin in ("http://attacker.example", "http://127.0.0.1:9", "null", None):
+                with pytest.raises(aiohttp.WSServerHandshakeError):
+                    await person.ws_connect(f"{page}ws", headers={} if origin is None else {"Origin": origin})
+            for host in ("localhost:1'><script>", "127.0.0.1.attacker.example", "localhost@attacker.example"):
+                async with person.get(page, headers={"Host": host}) as reply:
+                    assert reply.status in (400, 403), host
+
+
+async def test_a_killed_server_leaves_no_program(done: Path) -> None:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as person:
+        with served(done, killed=True) as (url, token):
+            page = await admitted(person, url, token)
+            async with person.ws_connect(f"{page}ws?width=120&height=40", origin=url) as socket, \
+                    asyncio.timeout(ENOUGH_S):
                 seen = b""
                 while b"At a glance" not in seen or b"hanoi-kinematic" not in seen:
                     message = await socket.receive()
@@ -73,6 +109,14 @@ async def test_a_browser_shows_the_screens(done: Path) -> None:
                     await asyncio.sleep(0.5)
             assert await tab.value("location.search") == ""
             assert [each for each in tab.requests if not each.startswith((url, "data:", "blob:"))] == []
+            page = await tab.value("location.href")
+            assert await tab.value(OPEN_SOCKET.format(url=f"ws{page[4:]}ws")) == "open"
+            async with foreign_page() as (foreign, cookies):
+                await tab.open(foreign, width=1200)
+                assert await tab.value(OPEN_SOCKET.format(url=f"ws{page[4:]}ws")) == "refused"
+                assert [await fetched(tab, each) for each in (page, f"{page}static/js/textual.js")] == [403, 403]
+                assert await fetched(tab, foreign) == 200
+                assert cookies == [], "a browser sends cookies to every port"
 
 
 def colours_of(picture: bytes) -> int:
