@@ -1,11 +1,14 @@
-"""Atomic file replacement (write under another name in the same folder, then rename), and bounded reading."""
+"""Atomic file replacement (write under another name in the same folder, then rename), and regular files only.
+
+Every file of a folder that may come from elsewhere is opened here, or checked here before a library opens it.
+"""
 
 import errno
 import lzma
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PARTIAL = ".partial"        # the suffix of unfinished files
@@ -40,17 +43,41 @@ def read_bounded(path: Path, most: int) -> bytes:
 
     It never waits: opening a pipe that nobody writes to would, and reading an endless device would fill the memory.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    with os.fdopen(open_regular(path), "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", str(path))
     return data
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a regular file, for `flags` of os.open. Raises OSError, for others before they are opened.
+
+    What is opened to be written is not followed where it is a link, which could lead out of a folder from elsewhere.
+    """
+    writing = bool(flags & (os.O_WRONLY | os.O_RDWR))
+    require_regular(path, links=not writing)
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC | (os.O_NOFOLLOW if writing else 0), 0o666)
+    try:
+        _require_regular(os.fstat(descriptor).st_mode, path)    # whatever was put there meanwhile
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def require_regular(path: Path, *, links: bool = True) -> None:
+    """Raise OSError where there is something else than a regular file; with `links`, or a link to one."""
+    with suppress(FileNotFoundError):
+        _require_regular(path.stat(follow_symlinks=links).st_mode, path)
+
+
+def _require_regular(mode: int, path: Path) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        what = "it is a link" if stat.S_ISLNK(mode) else "it is not a regular file"
+        raise OSError(errno.EINVAL, what, str(path))
 
 
 def unpack(packed: bytes, most: int) -> bytes:

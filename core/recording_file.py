@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import math
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import StoreError, os_problem
-from .files import replacing
+from .files import open_regular, replacing
 from .recording import Recording
 from .values import JSON
 
@@ -102,7 +103,7 @@ def _write(file: Path | io.BytesIO, recording: Recording) -> None:
 def load_recording(path: Path) -> Recording:
     """Read a recording back. Raises StoreError where the file is missing, damaged, too large or no recording."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with os.fdopen(open_regular(path), "rb") as file, zipfile.ZipFile(file) as archive:
             return _recording(archive)
     except FileNotFoundError:
         raise StoreError(

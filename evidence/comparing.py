@@ -256,7 +256,9 @@ class Comparing:
         """Run the program in a separate session, its output in files; returns exit code and stdout."""
         out, err = (self._folder.log_of(unit.name).with_name(f"{unit.name}.{end}") for end in ("out", "err"))
         where = [] if is_learned(unit.job.arm) else self._where()
-        with out.open("wb") as stdout, err.open("wb") as stderr:
+        for each in (out, err):
+            each.unlink(missing_ok=True)    # a link or a pipe of a folder from elsewhere included
+        with out.open("xb") as stdout, err.open("xb") as stderr:
             process = await asyncio.create_subprocess_exec(
                 *self._program, *arguments, *where,
                 stdin=asyncio.subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import StoreError, UsageError
+from ..core.errors import StoreError, UsageError, os_problem
 from ..core.events import EvaluatorChosen, InitialChosen, SearchEnded
-from ..core.files import replace_file
+from ..core.files import open_regular, read_bounded, replace_file
 from ..core.values import JSON, Program
 from ..memory.origin import is_written_here, sign
 from ..memory.runs import is_run
@@ -19,6 +19,7 @@ from .plan import Beginning, Job
 
 PLAN, MEASURES, JOURNAL = "comparison.json", "measures.jsonl", "journal.jsonl"
 FORMAT = 1
+LARGEST = 2**28      # bytes of one of its files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,20 +90,20 @@ class ComparisonFolder:
         if not self.exists:
             raise UsageError(f"{self.path} is not a comparison: it has no {PLAN}")
         try:
-            held = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
+            held = json.loads(read_bounded(self.path / PLAN, LARGEST))
             if held["format"] > FORMAT:
                 raise UsageError(f"{self.path} was made by a newer version of MEMENTO: update MEMENTO")
             return _experiment(held["experiment"])
         except OSError as error:
             raise StoreError(f"the comparison {self.path} cannot be read: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(f"the comparison {self.path} is damaged: {PLAN} cannot be parsed") from error
 
     @property
     def is_own(self) -> bool:
         """Whether this installation wrote the plan."""
         try:
-            return is_written_here(self.path, json.loads((self.path / PLAN).read_text(encoding="utf-8")))
+            return is_written_here(self.path, json.loads(read_bounded(self.path / PLAN, LARGEST)))
         except (OSError, ValueError, RecursionError):
             return False
 
@@ -177,7 +178,11 @@ class ComparisonFolder:
     def _append(self, name: str, line: Mapping[str, Any]) -> None:
         text = json.dumps(line, allow_nan=False, ensure_ascii=False) + "\n"
         path = self.path / name
-        with path.open("ab") as file:
+        try:
+            file = os.fdopen(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written: {os_problem(error)}") from error
+        with file:
             torn = file.tell() > 0 and not _ends_a_line(path)
             file.write((b"\n" if torn else b"") + text.encode("utf-8", "backslashreplace"))
             file.flush()
@@ -186,19 +191,23 @@ class ComparisonFolder:
     def _lines(self, name: str) -> Iterator[dict[str, Any]]:
         """The complete lines. One that a killed process left incomplete is skipped; its work is repeated."""
         path = self.path / name
-        if not path.exists():
+        try:
+            content = read_bounded(path, LARGEST)
+        except FileNotFoundError:
             return
-        for text in path.read_text(encoding="utf-8").splitlines():
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {os_problem(error)}") from error
+        for text in content.decode(errors="replace").splitlines():
             try:
                 line: JSON = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(line, dict):
                 yield line
 
 
 def _ends_a_line(path: Path) -> bool:
-    with path.open("rb") as file:
+    with os.fdopen(open_regular(path), "rb") as file:
         file.seek(-1, os.SEEK_END)
         return file.read(1) == b"\n"
 

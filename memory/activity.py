@@ -6,7 +6,6 @@ The controller keeps it (`UnderWay`) for its display, and writes it to a note fo
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..core.events import AskedAgain, CandidateScored, EliteChanged, Fact, SpeculationEnded, StageEntered
 from ..core.order_ids import SEARCH, owner_of, parse
@@ -107,17 +106,3 @@ def as_json(note: ActivityNote) -> str:
         for each in note.workers
     ]
     return json.dumps({"at": note.at, "orders": dict(note.orders), "workers": workers})
-
-
-def read_note(folder: Path, *, now: float) -> ActivityNote | None:
-    """The activity of the run in this folder; None without a recent note."""
-    try:
-        known = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-        note = ActivityNote(
-            at=float(known["at"]),
-            orders=tuple((str(order), float(at)) for order, at in known["orders"].items()),
-            workers=tuple(WorkerNote(worker=each.pop("place"), **each) for each in known["workers"]),
-        )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):   # absent, or of another version
-        return None
-    return note if abs(now - note.at) <= STALE_S else None

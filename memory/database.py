@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
+from ..core.files import require_regular
 from .runs import DATABASE, UNFINISHED
 from .sqlite_library import Database
 
@@ -32,6 +33,7 @@ def make_database(folder: Path, fill: Callable[[Database], None]) -> None:
 
 def connect_writer(folder: Path) -> Database:
     """The only writing connection: a commit survives a crash of the process, not of the machine."""
+    _require_regular(folder, writing=True)
     connection = sqlite3.connect(folder / DATABASE, timeout=_BUSY_S, check_same_thread=False)
     try:
         db = Database(connection, execute_plugins=False)
@@ -73,7 +75,15 @@ def connect_reader(folder: Path) -> tuple[Database, "tempfile.TemporaryDirectory
         raise
 
 
+def _require_regular(folder: Path, *, writing: bool) -> None:
+    """Raise OSError where a run's database, its log or its index is no regular file: SQLite would open it."""
+    require_regular(folder / DATABASE, links=not writing)
+    for end in ("-wal", "-shm", "-journal"):
+        require_regular(folder / f"{DATABASE}{end}", links=False)
+
+
 def _open(path: Path, mode: str) -> sqlite3.Connection:
+    _require_regular(path.parent, writing=mode == "mode=rw")
     connection = sqlite3.connect(
         f"file:{quote(os.fsencode(path.absolute()))}?{mode}", uri=True, timeout=_BUSY_S, check_same_thread=False
     )

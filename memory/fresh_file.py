@@ -5,21 +5,20 @@ can cut the last line off; it is dropped. Each line is signed by the installatio
 another wrote or changed does not count, and the episode is rolled out again.
 """
 
-import errno
 import fcntl
 import hashlib
 import json
 import math
 import os
-import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Final
 
 from ..core.errors import RunRefused, StoreError, os_problem
 from ..core.events import RunStarted
+from ..core.files import open_regular
 from .origin import is_signature_of, signature_of
 
 FILE: Final = "rank.jsonl"
@@ -134,14 +133,12 @@ def fresh_episodes(folder: Path, run: str) -> Iterator[FreshEpisodes]:
     process has it open.
     """
     path = folder / FILE
-    with suppress(OSError):     # there is none yet, or opening it says what is wrong
-        if not path.is_symlink() and not stat.S_ISREG(path.lstat().st_mode):
-            raise StoreError(f"{path} is not a regular file; memento rank keeps its episodes there")
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     except OSError as error:
-        what = "is a link" if error.errno == errno.ELOOP else f"cannot be written: {os_problem(error)}"
-        raise StoreError(f"{path} {what}; memento rank keeps its episodes there") from error
+        raise StoreError(
+            f"{path} cannot be written: {os_problem(error)}; memento rank keeps its episodes there"
+        ) from error
     with os.fdopen(descriptor, "r+b") as file:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,10 +15,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..core.errors import RunRefused
-from ..core.files import replace_file
+from ..core.files import open_regular, read_bounded, replace_file
 
 LOCK = "lock"
 HOLDER = "holder.json"
+_MOST_BYTES = 4096  # of the note
 _PATIENCE_S = 0.5  # longer than another process needs to check whether the run is live
 
 _held: dict[tuple[int, int], "WriterLock"] = {}
@@ -53,7 +54,7 @@ class WriterLock:
         with _guard:
             if _identity(path) in _held:
                 raise _lock_error(folder)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = open_regular(path, os.O_RDWR | os.O_CREAT)
             try:
                 _lock_soon(descriptor, folder)
                 note = Holder(pid=os.getpid(), host=socket.gethostname(), since=now)
@@ -81,7 +82,10 @@ def is_locked(folder: Path) -> bool:
         identity = _identity(path)
         if identity is None or identity in _held:
             return identity is not None
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            descriptor = open_regular(path)
+        except OSError:     # no process of ours holds this; whoever writes the run hears what it is
+            return False
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
@@ -95,9 +99,13 @@ def holder(folder: Path) -> Holder | None:
     """The process that writes this run now; None if there is none, or its note is not written yet."""
     if not is_locked(folder):
         return None
+    return _noted(folder)
+
+
+def _noted(folder: Path) -> Holder | None:
     try:
-        return Holder(**json.loads((folder / HOLDER).read_text()))
-    except (OSError, ValueError, TypeError):
+        return Holder(**json.loads(read_bounded(folder / HOLDER, _MOST_BYTES)))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
 
 
@@ -122,10 +130,7 @@ def _lock_soon(descriptor: int, folder: Path) -> None:
 
 
 def _lock_error(folder: Path) -> RunRefused:
-    try:
-        who = str(Holder(**json.loads((folder / HOLDER).read_text())))
-    except (OSError, ValueError, TypeError):
-        who = "another process"
+    who = _noted(folder) or "another process"
     return RunRefused(
         f"the run {folder.name!r} is live: {who} writes it; stop it first (memento stop {folder.name}), or watch it"
     )

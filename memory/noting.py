@@ -4,15 +4,17 @@ The controller writes it at most once a second and deletes it at the end; reader
 """
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ..core.events import Fact
-from ..core.files import replace_file
+from ..core.files import read_bounded, replace_file
 from ..core.ports import Activity, Attentive, Display
-from .activity import NOTE, UnderWay, as_json
+from .activity import NOTE, STALE_S, ActivityNote, UnderWay, WorkerNote, as_json
 
+MOST_BYTES = 2**24
 EVERY_S = 1.0
 AT_LEAST_EVERY_S = 5.0
 
@@ -78,3 +80,17 @@ class _Noting:
         with contextlib.suppress(OSError):      # on a full disk the log ends the run, not this note
             replace_file(self._place, as_json(self._under_way.note(now)))
         self._written = now
+
+
+def read_note(folder: Path, *, now: float) -> ActivityNote | None:
+    """The activity of the run in this folder; None without a recent note."""
+    try:
+        known = json.loads(read_bounded(folder / NOTE, MOST_BYTES))
+        note = ActivityNote(
+            at=float(known["at"]),
+            orders=tuple((str(order), float(at)) for order, at in known["orders"].items()),
+            workers=tuple(WorkerNote(worker=each.pop("place"), **each) for each in known["workers"]),
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):   # absent, or of another version
+        return None
+    return note if abs(now - note.at) <= STALE_S else None

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from ..core.files import read_bounded
+from ..core.files import read_bounded, replace_file
 from ..core.values import JSON
 
 SIGNATURE = "origin"        # the file in a run folder
@@ -27,7 +27,7 @@ def sign(folder: Path, settings: Mapping[str, JSON]) -> None:
     """Sign the settings that the run in `folder` began with. Without a place for the secret nothing is signed."""
     signature = signature_of(settings)
     if signature is not None:
-        (folder / SIGNATURE).write_text(signature + "\n", encoding="utf-8")
+        replace_file(folder / SIGNATURE, signature + "\n")
 
 
 def signature_of(content: Mapping[str, JSON]) -> str | None:
@@ -69,7 +69,7 @@ def _secret() -> bytes | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             _make(path)
-        known = path.read_bytes().strip()
+        known = read_bounded(path, _MOST_BYTES).strip()
         return known if len(known) == 2 * _SECRET_BYTES else None
     return None
 

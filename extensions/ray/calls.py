@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import MementoError, RecordingLost, RolloutError, StoreError, os_problem
-from ...core.files import replacing
-from ...core.recording_file import trajectory_path
+from ...core.files import read_bounded, replacing
+from ...core.recording_file import MOST_BYTES, trajectory_path
 from ...core.values import Program
 from ...runtime.rollouts.pool import Observer, WorkerActivity
 from .dispatch import Assignment, Dispatcher, NodeJob
@@ -56,7 +56,7 @@ class Disk:
     def _read(self, key: str) -> bytes:
         path = trajectory_path(self._folder, key)
         try:
-            return path.read_bytes()
+            return read_bounded(path, MOST_BYTES)
         except FileNotFoundError as error:
             raise RecordingLost(f"the trajectory {path.name} is neither in {path.parent} nor on a node") from error
         except OSError as error:

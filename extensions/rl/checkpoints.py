@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import StoreError, os_problem
+from ...core.files import require_regular
 
 PREFIX: Final = "checkpoint-"
 PARTIAL: Final = ".partial"
@@ -80,6 +81,8 @@ def load(checkpoint: Path, model: Any) -> dict[str, Any]:
     import torch
 
     try:
+        for name in (NETWORKS, BUFFER, STATE):
+            require_regular(checkpoint / name)
         networks = torch.load(checkpoint / NETWORKS, map_location="cpu", weights_only=True)
         model.set_parameters(networks[_PARAMETERS], exact_match=True, device="cpu")
         model.log_ent_coef.data.copy_(networks[_ENTROPY])

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import StoreError, os_problem
-from ...core.files import read_bounded
+from ...core.files import open_regular, read_bounded
 from ...evidence.baseline_rows import EvaluationPoint
 
 LOG: Final = "baseline.jsonl"
@@ -54,7 +54,7 @@ class BaselineLog:
         """Append one line, on the disk when this returns. Raises StoreError."""
         line = json.dumps({"what": what, **content}, allow_nan=False)
         try:
-            with self._path.open("ab") as file:
+            with os.fdopen(open_regular(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
                 cut = self._cut_off()
                 file.write(f"{cut}{line}\n".encode())
                 file.flush()
@@ -64,7 +64,7 @@ class BaselineLog:
 
     def _cut_off(self) -> str:
         """A line break, if a kill cut the last line off."""
-        with self._path.open("rb") as file:
+        with os.fdopen(open_regular(self._path), "rb") as file:
             if not file.seek(0, os.SEEK_END):
                 return ""
             file.seek(-1, os.SEEK_END)

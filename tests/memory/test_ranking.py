@@ -148,7 +148,7 @@ def test_a_link_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).unlink()
     for make, remove in ((Path.mkdir, Path.rmdir), (os.mkfifo, Path.unlink)):
         make(tmp_path / FILE)
-        with pytest.raises(StoreError, match="is not a regular file"), fresh_episodes(tmp_path, RUN):
+        with pytest.raises(StoreError, match=r"is not a regular file|Is a directory"), fresh_episodes(tmp_path, RUN):
             pass
         remove(tmp_path / FILE)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ...memory.activity import ActivityNote, read_note
+from ...memory.activity import ActivityNote
+from ...memory.noting import read_note
 from ...memory.run_view import RunView
 from ...memory.tail import Follower, LogPiece
 from ..snapshot import RunSnapshot

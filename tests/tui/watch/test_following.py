@@ -10,8 +10,8 @@ import pytest
 from memento.core.events import EpisodeEnded, RunPaused, RunResumed, RunStopped, StageEntered
 from memento.core.ports import Attentive
 from memento.core.values import Episode
-from memento.memory.activity import NOTE, ActivityNote, as_json, read_note
-from memento.memory.noting import with_notes
+from memento.memory.activity import NOTE, ActivityNote, as_json
+from memento.memory.noting import read_note, with_notes
 from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
 from memento.memory.tail import Follower, matching, read_view, window
