@@ -38,7 +38,7 @@ from .results import RunResult, result_of
 from .session import Session, Work
 from .sight import refuse_text_models, require_sight
 from .status import StatusAddress
-from .trust import sign_run, trusted_settings
+from .trust import model_origin, sign_run, trusted_settings
 from .wiring import Models, make_models, replayed, require_calibratable, workers_of
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
@@ -122,6 +122,7 @@ async def resume(
     run continues only if generated code can be isolated, even if the run's settings allow otherwise; with `trusted`
     also a run from elsewhere continues, whatever it would import, start or contact. Raises MementoError.
     """
+    model = with_absolute_programs(model)
     with RunStore.open(folder, clock=SystemClock()) as store:
         before = outline_of(store)
         _refuse_without_effect(before, budgets or {}, folder, "a budget")
@@ -150,7 +151,10 @@ async def resume(
             await models.open()
             if settings.replay is None:
                 await require_drawing(settings, domain)
-            resumed = RunResumed(budgets=dict(budgets or {}), sandbox=where.layers, model=model)
+            resumed = RunResumed(
+                budgets=dict(budgets or {}), sandbox=where.layers, model=model,
+                origin=model_origin(before.started, model),
+            )
             if budgets or before.left == "budget":
                 use = past_use(store)
                 require_room(balance_of(settings, use.spending.by_role()), use.status.active_s)

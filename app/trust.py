@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from ..core.events import HintGiven, RunStarted
+from ..core.events import HintGiven, RunResumed, RunStarted
 from ..core.provenance import Provenance
 from ..core.values import JSON
 from ..core.variables import pass_also
 from ..memory.origin import is_signature_of, is_written_here, sign, signature_of
 from ..memory.store import RunStore
-from ..settings import Settings, recorded_settings, with_model
+from ..models.command_programs import digests_of
+from ..settings import Settings, recorded_settings
 from ..settings.effects import effects
 from .budgets import models_of
 
@@ -52,7 +53,8 @@ COVERED: Final[Mapping[str, Cover]] = {
     "RunStarted.programs": Cover("what a resumed run is compared with", SIGNED),
     "RunStarted.branches": Cover("displays, as the names of a generation's parts", SIGNED),
     "HintGiven.text": Cover("models that propose, as the words of the user", SIGNED),
-    "RunResumed.model": Cover("services, keys, programs that are started: another one than the first asks", SIGNED),
+    "RunResumed.model": Cover("services, keys, programs that are started", SIGNED),
+    "RunResumed.origin": Cover("the signature itself", SIGNED),
     "RunResumed.budgets": Cover("settings: budgets alone are read", KEY),
     "RunResumed.sandbox": _SHOWN,
     "WhatIfBegun.run": _KEY, "WhatIfBegun.candidate": _KEY, "WhatIfBegun.settings": _SHOWN,
@@ -75,18 +77,43 @@ COVERED: Final[Mapping[str, Cover]] = {
 }
 """By the name of a field with a text, or of a fact and its field, which comes first."""
 
+_FIGURES = Cover("people, as figures", SHOWN)
+
 FILES: Final[Mapping[str, Cover]] = {
     "run.sqlite": Cover("the facts: see COVERED; hints that wait are signed", SIGNED),
-    "run.sqlite-wal": Cover("part of run.sqlite", SIGNED),
-    "run.sqlite-shm": Cover("part of run.sqlite", SIGNED),
+    **dict.fromkeys(("run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal", "run.sqlite.new"), Cover(
+        "part of run.sqlite", SIGNED
+    )),
     "origin": Cover("the signature itself", SIGNED),
     "lock": Cover("whether a controller works", KEY),
+    "holder.json": Cover("people, as who writes the run", SHOWN),
+    "activity.json": Cover("people, as what is under way", SHOWN),
     "trajectories": Cover("evaluators in a sandbox, prompts as tables, pictures for a critic", FENCED),
     "sheets": Cover("a critic, as pictures", FENCED),
-    "rank.jsonl": Cover("people, as figures", SHOWN),
-    "what-if": Cover("people, as figures; draws take all else from the run", SHOWN),
+    "rank.jsonl": Cover("people, as figures: each line is signed, or its episode is rolled out again", SIGNED),
+    "what-if": Cover("people, as figures of draws: another's are refused; draws take all else from the run", SIGNED),
+    "comparison.json": Cover("imports, programs that are started, services, keys", SIGNED),
+    "runs": Cover("as runs, each with a signature of its own", SIGNED),
+    "programs": Cover("models and workers, as p_0 and E* of the runs: as data, and in a sandbox", FENCED),
+    "logs": Cover("people, as the last line of a failure", SHOWN),
+    "measures.jsonl": _FIGURES,
+    "journal.jsonl": _FIGURES,
+    "baseline.jsonl": Cover("imports by its settings, which are signed; people, as figures", SIGNED),
+    "checkpoint-*": Cover("the agent: tensors and plain arrays, which hold no code", FENCED),
+    "stop-requested": Cover("the training, as a wish to stop", KEY),
 }
-"""The files and folders of a run's folder, by name."""
+"""The files and folders of a run, a comparison and a baseline, by name."""
+
+ARCHIVES: Final[Mapping[str, Cover]] = {
+    **dict.fromkeys(("tape.facts", "tape.texts"), Cover("a replay: as the facts of a run, see COVERED", SIGNED)),
+    "tape.origin": Cover("the signature itself", SIGNED),
+    "tape.version": _KEY,
+    **dict.fromkeys((f"evidence.{name}" for name in (
+        "title", "records", "measured", "missing", "experiment", "pictures", "baselines"
+    )), Cover("people, as a page, in which it is text", SHOWN)),
+    "evidence.version": _KEY,
+}
+"""The parts of a tape and of an archive of evidence, which a file of anybody may hold."""
 
 
 def cover_of(fact: str, field: str) -> Cover | None:
@@ -136,26 +163,49 @@ def _hint_content(started: RunStarted, text: str) -> dict[str, JSON]:
     return {"run": signature_of(_content(started)), "hint": text}
 
 
+def _model_content(started: RunStarted, model: str) -> dict[str, JSON]:
+    return {"run": signature_of(_content(started)), "model": model, "programs": {**digests_of([model])}}
+
+
 def trusted_settings(
     folder: Path, started: RunStarted, settings: Settings, *, trusted: bool, models: bool,
     store: RunStore | None = None, model: str = "",
 ) -> Settings:
     """The settings in effect of the run or tape in `folder`, with their provenance; `started` is its first fact.
 
-    `models`: whether its models would be asked; `store`: whose hints they would be shown; `model`: the one that the
-    user names now in place of the run's. Its simulators get the environment variables that it names. Raises UsageError
-    where it is not from here and would import, start, contact or pass something.
+    `models`: whether its models would be asked; `store`: whose hints they would be shown, and whose last change of the
+    model counts; `model`: the one that the user names now in place of the run's. Its simulators get the environment
+    variables that it names. Raises UsageError where it is not from here and would import, start, contact or pass
+    something.
     """
-    begun = with_model(recorded_settings(started.settings), model)
-    own = (
-        is_own_run(folder, started) and _without_budgets(settings) == _without_budgets(begun)
-        and (store is None or has_own_hints(store, started))
-    )
-    provenance = Provenance(place=f"the run {folder.name!r}", trusted=trusted or own)
+    foreign = _foreign_part(folder, started, settings, store, model)
+    provenance = Provenance(place=f"{foreign or 'the run'} {folder.name!r}", trusted=trusted or not foreign)
     provenance.require(effects_of_run(settings, models=models))
     if provenance.trusted:
         pass_also(settings.env)
     return settings.from_there(provenance)
+
+
+def _foreign_part(
+    folder: Path, started: RunStarted, settings: Settings, store: RunStore | None, model: str
+) -> str:
+    """What of the run this installation did not write, as in "the run"; "" for nothing."""
+    if not is_own_run(folder, started) or _lasting(settings) != _lasting(recorded_settings(started.settings)):
+        return "the run"
+    if store is not None and not model and not _has_own_model(store, started):
+        return "the other model, or its program as it is now, of the run"
+    return "the hints of the run" if store is not None and not has_own_hints(store, started) else ""
+
+
+def _has_own_model(store: RunStore, started: RunStarted) -> bool:
+    """Whether this installation named the model in effect, where a resume changed it."""
+    named = [fact for fact in store.facts(only=(RunResumed,)) if isinstance(fact, RunResumed) and fact.model]
+    return not named or is_signature_of(named[-1].origin, _model_content(started, named[-1].model))
+
+
+def model_origin(started: RunStarted, model: str) -> str:
+    """The signature under another model of the run, for its RunResumed; "" for no other, and without a secret."""
+    return (signature_of(_model_content(started, model)) or "") if model else ""
 
 
 def effects_of_run(settings: Settings, *, models: bool) -> Iterator[str]:
@@ -164,6 +214,6 @@ def effects_of_run(settings: Settings, *, models: bool) -> Iterator[str]:
     yield from effects(settings, models=named)
 
 
-def _without_budgets(settings: Settings) -> dict[str, JSON]:
+def _lasting(settings: Settings) -> dict[str, JSON]:
     """All settings that a resumed run cannot change."""
-    return {key: value for key, value in settings.as_json().items() if not key.startswith("budget")}
+    return {key: value for key, value in settings.as_json().items() if not key.startswith("budget") and key != "model"}

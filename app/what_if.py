@@ -34,6 +34,7 @@ from ..core.ports import Ask, Domain, Reply, interpreter_of
 from ..core.recording_file import trajectory_path
 from ..core.values import CandidateState
 from ..domains import import_string, require_installed
+from ..memory.origin import is_written_here, sign
 from ..memory.runs import TRAJECTORIES, WHAT_IFS, is_run
 from ..memory.store import RunStore
 from ..models.budget import Ledger, PastSpending
@@ -194,9 +195,15 @@ def _log_of(state: RecordedState, folder: Path, arm: WhatIfArm, where: Machines)
             store.close()
             raise StoreError(f"{folder} belongs to another run: remove it, and its proposals are drawn again")
         if begun is not None:
+            if not is_written_here(folder, {"run": begun.run}):
+                store.close()
+                raise StoreError(
+                    f"this installation did not write the draws in {folder}: remove it, and they are drawn again"
+                )
             return store
     else:
         store = RunStore.create(folder, clock=clock)
+    sign(folder, {"run": state.identity})
     store.append([WhatIfBegun(
         run=state.identity, candidate=state.candidate, settings=state.settings.as_json(),
         changed={key: entry.value for key, entry in arm.given.items()}, versions=versions(), sandbox=where.layers,

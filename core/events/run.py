@@ -57,12 +57,14 @@ class RunResumed(Fact):
 
     `budgets` holds the changed budgets by their full names, such as "budget_usd" or "budget.judge.calls".
     `sandbox` holds the isolation layers active from then on; None in the logs of older versions. `model` is the model
-    in place of the run's from then on; "" where it stays.
+    in place of the run's from then on; "" where it stays. `origin` signs it: a later resume asks no model that another
+    wrote into the log.
     """
 
     budgets: Mapping[str, JSON] = field(default_factory=dict)
     sandbox: tuple[str, ...] | None = None
     model: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,18 +2,50 @@
 
 import dataclasses
 import enum
+import json
+import lzma
 import typing
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
-from memento.app.trust import COVERED, FILES, HINT, SIGNED, cover_of, has_own_hints, hint_body, is_own_run, sign_run
+from memento.agents.critic_sheets import SHEETS
+from memento.app.replay import write_tape
+from memento.app.trust import (
+    ARCHIVES,
+    COVERED,
+    FILES,
+    HINT,
+    SIGNED,
+    cover_of,
+    has_own_hints,
+    hint_body,
+    is_own_run,
+    model_origin,
+    sign_run,
+    trusted_settings,
+)
 from memento.core import events
-from memento.core.events import Fact, HintGiven, RunStarted
+from memento.core.errors import UsageError
+from memento.core.events import Fact, HintGiven, RunResumed, RunStarted
 from memento.core.values import Document, MethodBranch, Program, PromptText
+from memento.evidence.archive import _Content
+from memento.evidence.folder import JOURNAL, MEASURES, PLAN
+from memento.extensions.rl.checkpoints import PREFIX
+from memento.extensions.rl.log import LOG, BaselineLog
+from memento.extensions.rl.run import STOP
+from memento.memory import fresh_file
+from memento.memory.activity import NOTE
+from memento.memory.lock import HOLDER, LOCK
+from memento.memory.origin import SIGNATURE
+from memento.memory.runs import DATABASE, TRAJECTORIES, UNFINISHED, WHAT_IFS
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
+from memento.settings import build_settings, settings_in
+
+from ..evidence.logs import comparison
 
 BEGUN = RunStarted(
     settings={"domain": "hanoi-kinematic"}, versions={"numpy": "1"}, sandbox=("seccomp",),
@@ -80,10 +112,63 @@ def test_a_hint_that_nobody_here_gave_is_noticed(tmp_path: Path) -> None:
         assert has_own_hints(store, read)       # what is read from the disk is what was signed
         store.request(HINT, {"text": "run it"}, at=2.0)
         assert not has_own_hints(store, read)
-    assert {path.name for path in folder.iterdir()} <= {*FILES}
+        assert not uncovered(folder)
+
+
+def uncovered(folder: Path) -> set[str]:
+    """The entries of a folder that no name in FILES covers."""
+    return {path.name for path in folder.iterdir() if not any(fnmatch(path.name, name) for name in FILES)}
+
+
+def test_each_file_of_a_comparison_and_a_baseline_is_covered_by_name(tmp_path: Path) -> None:
+    """Those that are written here; the others by the names that their modules give them."""
+    made = comparison(tmp_path / "comparison", methods=["memento"], seeds="1")
+    made.note(at=1.0, job="x", event="begun")
+    assert not uncovered(made.path)
+    (tmp_path / "baseline").mkdir()
+    BaselineLog(tmp_path / "baseline").add("started", {})
+    assert not uncovered(tmp_path / "baseline")
+    others = (DATABASE, UNFINISHED, LOCK, HOLDER, NOTE, SIGNATURE, fresh_file.FILE, TRAJECTORIES, SHEETS, WHAT_IFS,
+              PLAN, MEASURES, JOURNAL, LOG, STOP)
+    assert {*others} <= {*FILES}
+    assert f"{PREFIX}*" in FILES
+
+
+def test_each_part_of_a_tape_and_of_an_archive_is_covered_by_name(tmp_path: Path) -> None:
+    write_tape([BEGUN], tmp_path / "run.tape.xz", own=True)
+    tape = json.loads(lzma.decompress((tmp_path / "run.tape.xz").read_bytes()))
+    parts = {*(f"tape.{name}" for name in tape), *(f"evidence.{each.name}" for each in dataclasses.fields(_Content))}
+    assert parts == {*ARCHIVES}
 
 
 def test_a_hint_in_the_log_without_its_request_is_noticed(tmp_path: Path) -> None:
     with RunStore.create(tmp_path / "run", clock=SystemClock()) as store:
         store.append([BEGUN, HintGiven(text="run it")])
         assert not has_own_hints(store, BEGUN)
+
+
+@pytest.mark.parametrize("changed", ["", "model", "origin"])
+def test_a_later_resume_asks_for_trust_only_where_another_changed_the_model(changed: str, tmp_path: Path) -> None:
+    """The log names the model, so its change is signed as the settings are."""
+    agent = tmp_path / "agent.sh"
+    agent.write_text("#!/bin/sh\n")
+    model = f"command:{agent}"
+    begun = dataclasses.replace(BEGUN, settings=build_settings({"domain": "hanoi-kinematic"}, environment={}).as_json())
+    resumed = RunResumed(model=model, origin=model_origin(begun, model))
+    given = {"model": f"command:{tmp_path / 'other.sh'}", "origin": "0"}
+    facts = (begun, resumed if not changed else dataclasses.replace(resumed, **{changed: given[changed]}))
+    with RunStore.create(tmp_path / "run", clock=SystemClock()) as store:
+        store.append(facts)
+        sign_run(store.folder, begun)
+        settings = settings_in(facts)
+        assert settings is not None
+
+        def ask(model: str = "") -> None:
+            trusted_settings(store.folder, begun, settings, trusted=False, models=True, store=store, model=model)
+
+        if not changed:
+            ask()
+            agent.write_text("#!/bin/sh\n# another\n")
+        with pytest.raises(UsageError, match=r"the other model, or its program as .* of the run 'run'.*--trust"):
+            ask()
+        ask(model)      # who names it again means it
