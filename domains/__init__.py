@@ -3,6 +3,7 @@ tasks, or by "package.module:ATTRIBUTE" for one outside the package.
 
 Importing this module or a domain imports no simulator; making an environment does.
 
+    compiled_code  compiled code that cannot be read is compiled again
     audit_reader  cuts the hand-written programs of an audit from the module that holds a domain's
     plain_audit   programs for an audit in any domain whose actions are vectors: they never look at an observation
     shelf_reader  reads a shelf, the program parts of the offline model, from a folder of Markdown pages

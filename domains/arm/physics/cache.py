@@ -6,6 +6,7 @@ start together all compile the same code.
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -16,6 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from numba.core import config as _numba_config
+
+from ...compiled_code import recompile_damaged
+
+recompile_damaged()
 
 LOCK_LIMIT_S = 180.0
 _WAIT_S = 0.05
@@ -42,10 +47,14 @@ def user_folder(name: str) -> Path | None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             continue
-        # Code is loaded from here: no other user may own the folder.
-        if os.access(folder, os.W_OK) and folder.stat().st_uid == parent.stat().st_uid == os.getuid():
+        if os.access(folder, os.W_OK) and all(_is_own(each.stat()) for each in (parent, folder)):
             return folder
     return None
+
+
+def _is_own(about: os.stat_result) -> bool:
+    """Whether nobody else owns the folder or may write to it: code is loaded from there."""
+    return about.st_uid == os.getuid() and not about.st_mode & stat.S_IWOTH
 
 
 def _candidates() -> list[Path]:

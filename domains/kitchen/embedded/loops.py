@@ -13,6 +13,9 @@ try:
 except ModuleNotFoundError:
     COMPILES = False
 else:
+    from ...compiled_code import recompile_damaged
+
+    recompile_damaged()
     COMPILES = True
 
 SHORT = 1e-9            # smallest component of a ray along an axis, to avoid a division by zero

@@ -58,6 +58,54 @@ def test_an_unwritable_home_still_gives_a_cache_folder(
     assert folder.stat().st_mode & 0o077 == 0
 
 
+def test_a_folder_that_another_owns_or_may_write_to_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, scratch = tmp_path / "home", tmp_path / "scratch"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(scratch))
+    for place in (home / "memento" / "models", home / "memento"):
+        folder = cache.user_folder("models")
+        assert folder == home / "memento" / "models"
+        place.chmod(0o777)
+        found = cache.user_folder("models")
+        assert found is not None and found.is_relative_to(scratch)
+        place.chmod(0o700)
+    monkeypatch.setattr(cache.os, "getuid", lambda: 12345)
+    assert cache.user_folder("models") is None
+
+
+DOUBLED = """
+import os, sys
+from numba import njit
+from memento.domains.arm.physics.cache import compiled_code_in
+from pathlib import Path
+with compiled_code_in(Path(sys.argv[2])):
+    sys.path.insert(0, sys.argv[1])
+    from doubling import double
+print(double(4), sum(double.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_damaged_compiled_code_is_compiled_again(tmp_path: Path) -> None:
+    (tmp_path / "doubling.py").write_text(
+        "from numba import njit\n\n@njit(cache=True)\ndef double(number):\n    return 2 * number\n"
+    )
+    kept = tmp_path / "kept"
+
+    def said() -> str:
+        command = [sys.executable, "-c", DOUBLED, str(tmp_path), str(kept)]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+    assert [said(), said()] == ["8 0\n", "8 1\n"]
+    for pattern in ("*.nbi", "*.nbc"):
+        for size in (0, 7, 100):
+            [path] = kept.rglob(pattern)
+            path.write_bytes(path.read_bytes()[:size])
+            assert [said(), said()] == ["8 0\n", "8 1\n"], (pattern, size)
+
+
 def test_only_the_first_waits(tmp_path: Path) -> None:
     entered = 0
     for _ in range(2):
