@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from dataclasses import replace
 from threading import Event
 
 import mujoco
@@ -16,6 +17,7 @@ from ...domains.hanoi.scene import HanoiScene
 from ...domains.hanoi.sensors import observation_slices
 from ...domains.hanoi.simulation import Dynamics, Truth
 from .cell_file import Cell, TwinPart
+from .guard import room
 from .lens import matrix_of, rotation_vector
 from .ports import ArmState, Array, Waypoint
 
@@ -31,6 +33,7 @@ class TwinArm:
         twin = cell.arm.twin
         half_edges = cell.objects.half_edges_m
         self._twin = twin
+        self._limits = cell.limits
         self.real_time = cell.arm.pace == "real"
         self.scene = HanoiScene(names=task.cube_names(len(half_edges)), half_edges_m=half_edges)
         self.dynamics = Dynamics(self.scene)
@@ -83,7 +86,10 @@ class TwinArm:
         """Simulate one control period towards the waypoint of `delay_steps` periods ago."""
         if self._stopped.is_set():
             waypoint = self._here()
+            # A hand that swung over the waypoints' box is held there by their pull, which must not end with a stop.
+            waypoint = replace(waypoint, position=np.clip(waypoint.position, *room(self._limits)))
             self._pending.clear()
+            self._before = None     # a stop is no way to lead: that would throw the hand onward
         self._pending.append(waypoint)
         if len(self._pending) > self._twin.delay_steps or self._stopped.is_set():
             self._held = self._pending.popleft()
@@ -93,7 +99,7 @@ class TwinArm:
             time.sleep(max(0.0, self._due - time.monotonic()))
 
     def stop(self) -> None:
-        """Hold the present pose from the next control period on."""
+        """Hold the present pose, or the nearest one in the waypoints' box, from the next control period on."""
         self._stopped.set()
 
     def close(self) -> None:

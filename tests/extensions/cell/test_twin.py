@@ -1,5 +1,7 @@
 """The twin: other physics than any training preset, and a camera that sees what is there."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.domains.hanoi.randomisation import PRESETS
 from memento.extensions.cell.cell_file import Cell, TwinPart
+from memento.extensions.cell.guard import here
 from memento.extensions.cell.lens import looking
 from memento.extensions.cell.scene_view import EVERYTHING
 from memento.extensions.cell.sensor_model import NONE, measured_colour, measured_depth
@@ -27,6 +30,21 @@ def test_its_dynamics_are_outside_of_every_preset() -> None:
         for preset in PRESETS.values():
             drawn_low, drawn_high = getattr(preset, name)
             assert high < drawn_low or low > drawn_high, name
+
+
+def test_a_stop_does_not_throw_the_hand_onward(twin: Twin) -> None:
+    """The controller leads waypoints by their velocity; where a hand lags, its own place would be a jump backwards."""
+    arm, _ = twin
+    arm.prepare(index=0, seed=3)
+    ahead = here(arm.state())
+    ahead = replace(ahead, position=ahead.position + np.array([0.03, 0.0, 0.0]))
+    for _ in range(2):
+        arm.move(ahead)
+    before = arm.state()
+    arm.stop()
+    arm.move(here(before))
+    moved = arm.state().eef_pos - before.eef_pos
+    assert moved[0] > -0.001, "it does not jump away from where it went"
 
 
 def test_every_ray_hits_what_a_single_ray_hits(twin: Twin) -> None:
