@@ -131,7 +131,12 @@ async def fetched(tab: Tab, url: str) -> int:
     """The status of the answer when the page fetches this, with all cookies that the browser sends."""
     how = {"mode": "no-cors", "credentials": "include", "cache": "no-store"}
     await tab.value(f"fetch({json.dumps(url)}, {json.dumps(how)}).then(() => 1, () => 0)")
-    return next(status for address, status in reversed(tab.answers) if address == url)
+    return answers_of(tab, url)[-1]
+
+
+def answers_of(tab: Tab, url: str) -> list[int]:
+    """The status of each answer to the browser from this address, in order."""
+    return [status for address, status in tab.answers if address == url]
 
 
 async def _port(profile: Path) -> int:
