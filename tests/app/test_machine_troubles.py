@@ -82,7 +82,7 @@ exit $code
 
 @own_disk
 @pytest.mark.slow
-@pytest.mark.parametrize("size", first_and_nightly("900k", "400k", "300k"))
+@pytest.mark.parametrize("size", first_and_nightly("900k", "400k"))
 def test_a_full_disk_ends_a_run_with_one_sentence_and_loses_nothing(small_disk: Path, size: str) -> None:
     options = " ".join([*QUICK, "--set", "keep_trajectories=true"])
     done = on_a_disk(small_disk, FULL.format(size=size, options=options))
