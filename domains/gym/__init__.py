@@ -2,6 +2,7 @@
 
 Gymnasium and the simulators are imported by workers and by a short-lived helper process, never by the controller.
 
+    bodies       the simulated bodies of Box2D, pymunk and PyBullet in tables
     brief        the texts of a Gymnasium environment for prompts
     description  what is known of an environment without importing it: spaces, texts
     documentation  an environment's docstring as text for prompts: what is left out, its tables, its sections
@@ -9,12 +10,15 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     environment  A Gymnasium environment behind MEMENTO's port
     endings      why a known environment ended an episode: the value and the bound, or what happened
     evaluator    the reference evaluator as a program: loaded as text, run in a sandbox
-    facts        what is in force in a made environment: its arguments, and the numbers of its model
-    model_facts  the model of a made environment: MuJoCo's, or the constants of its class and module
+    facts        what is in force in a made environment: its arguments
+    model_facts  the model of a made environment: its simulated bodies, and the constants of its code
     helper       the helper process that looks at an environment and describes it
     loading      makes Gymnasium environments
+    mujoco_model  MuJoCo's compiled model in tables: actuators, joints, bodies and sensors
     names        the ids of Gymnasium environments, and the packages that register them
     options      the options of a Gymnasium environment: names, defaults and validation
+    origins      where the numbers of an observation come from, found by comparing values along an episode
+    own_code     what an environment's own source says: its constants, success, the names of its actions
     playing      random episodes of an environment that is looked at: their digests, returns and ranges
     perturbing   changed physics: factors drawn for an episode, for MuJoCo and Box2D
     render       pictures of a recorded episode: its actions are repeated in an environment that draws itself
@@ -24,6 +28,7 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     actions      actions of a policy, flat vectors, as values of the environment's action space: clipped or refused
     success      what an environment says of success: the usual names in `info`
     trace        the recording of an episode: fields, actions, rewards, endings and the numbers of `info` as arrays
+    unknown      the sentence for an id that is not registered: which installed module registers it, or how to get it
     versions     the versions of what simulates an environment, also of a module that has none
 """
 

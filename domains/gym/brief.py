@@ -8,7 +8,7 @@ from typing import Final
 from ...core.values import Brief, TaskKind
 from .actions import ActionReader
 from .description import Description
-from .documentation import MOST_CHARS, Table, beginning_of, elements, table_text, text_within
+from .documentation import MOST_CHARS, Table, beginning_of, elements, listed_names, table_text, text_within
 from .names import parse_id, suite_of
 from .options import BY_RETURN, NONE, Settings
 from .perturbing import NOMINAL, sentence
@@ -73,6 +73,10 @@ def _names(settings: Settings, kind: str) -> dict[str, Table]:
     found: dict[str, Table] = {}
     for text in (known.notes, known.documentation, settings.task or ""):
         found |= {name: table for (what, name), table in _tables_of(text, known).items() if what == kind}
+    leaves = [leaf for leaf in (known.observation if kind == "Observation" else known.action) if leaf.kind != TEXT]
+    if len(leaves) == 1 and leaves[0].name not in found:
+        listed = listed_names(settings.task or known.documentation, kind, leaves[0].size)
+        found |= {leaves[0].name: listed} if listed is not None else {}
     return found
 
 
@@ -154,7 +158,9 @@ def _success(settings: Settings) -> str:
     if settings.success == COMPLETIONS:
         return (f"`{COMPLETIONS}` holds tasks and no task is left in `{REMAINING}` {when} of the episode: every task "
                 "must be done, and some of them are no success.")
-    return f"the environment reports `{settings.success}` {when} of the episode."
+    code = settings.description.success_codes.get(settings.success, "")
+    said = f" In its code {code}." if code else ""
+    return f"the environment reports `{settings.success}` {when} of the episode.{said}"
 
 
 def _visibility_words(settings: Settings) -> str:
@@ -173,7 +179,7 @@ def _policy(settings: Settings) -> str:
         "class Policy with reset(self) and compute_action(self, obs). reset is called once, before the first step. "
         f"obs is a dict with {'these values' if text else 'these numpy arrays of float64'}:",
         "", *(_field_words(leaf, settings, names.get(leaf.name), json=text) for leaf in known.observation),
-        "", f"compute_action returns {_action(known.action, _names(settings, 'Action'), json=text)}",
+        "", f"compute_action returns {_action(known.action, _names(settings, 'Action'), known.choices, json=text)}",
         *_masking(known),
     ]
     return "\n".join(lines)
@@ -201,14 +207,14 @@ def _field_words(leaf: Leaf, settings: Settings, names: Table | None, *, json: b
     if leaf.at_reset:
         words += f" It is `{leaf.path[1]}` in the info of the environment's `reset`, the same at every step."
     seen = known.seen.get(leaf.name)
-    alone = all(other is leaf or other.is_mask or other.at_reset for other in known.observation)
-    parts = known.parts if alone and not leaf.is_mask and not leaf.at_reset else ()
+    parts = known.parts.get(leaf.name, ())
     if leaf.size == 1 and names is None:
         return words if seen is None else f"{words} In random episodes it was {_span(seen[0][0], seen[1][0])}."
-    if names is None and leaf.size <= MOST_INLINE and seen is not None and len(leaf.low) + len(leaf.high) == 2:
+    plain = names is None and not parts and len(leaf.low) + len(leaf.high) == 2
+    if plain and leaf.size <= MOST_INLINE and seen is not None:
         ends = ", ".join(f"[{place}] {_span(*each)}" for place, each in enumerate(zip(*seen, strict=True)))
         return f"{words} In random episodes: {ends}."
-    if len(leaf.shape) > 1 and seen is not None:
+    if len(leaf.shape) > 1 and seen is not None and not parts:
         return f"{words} In random episodes its numbers were from {_span(min(seen[0]), max(seen[1]))}."
     table = _elements(leaf, names, seen if leaf.size <= MOST_SEEN else None, parts)
     return f"{words} Its elements:\n\n{table}\n" if table else words
@@ -290,7 +296,7 @@ def _range_words(low: float, high: float) -> str:
     return f"at most {high:.4g}" if math.isinf(low) else f"from {low:.4g} to {high:.4g}"
 
 
-def _action(leaves: Sequence[Leaf], names: Mapping[str, Table], *, json: bool) -> str:
+def _action(leaves: Sequence[Leaf], names: Mapping[str, Table], choices: Sequence[str], *, json: bool) -> str:
     size = sum(leaf.size for leaf in leaves)
     kind = "a list" if json else "a list or numpy array"
     plain = "" if size > 1 else ", or a plain number"
@@ -303,6 +309,8 @@ def _action(leaves: Sequence[Leaf], names: Mapping[str, Table], *, json: bool) -
         lines.append(f"- {places}: `{leaf.name}`, {_bounds(leaf)}; {rule}.")
         if table := _elements(leaf, names.get(leaf.name), None):
             lines += ["", table, ""]
+        elif choices:
+            lines.append("  " + "; ".join(f"{int(leaf.low[0]) + at} {name}" for at, name in enumerate(choices)) + ".")
         start += leaf.size
     return "\n".join(lines).rstrip()
 

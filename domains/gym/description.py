@@ -27,7 +27,7 @@ from .names import modes_of, parse_id
 from .reward_shape import RewardShape
 from .spaces import Leaf
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 LIMIT_S: Final = 600.0      # to make the environment: it may compile or download
 STEP_S: Final = 120.0       # for one step or one reset, as in a worker
 LOOK_S: Final = 1_800.0     # for all; what is measured has limits of its own
@@ -55,7 +55,7 @@ class Description:
     space, or from what is allowed.
     `documentation` is whole, a brief fits it; `notes` are ours on it. `arguments` and `model` are texts on what is in
     force: the arguments of the environment, and the simulated bodies or constants. `parts` names consecutive numbers
-    of the observation.
+    of a field of the observation: what they are, or where they come from.
     """
 
     id: str
@@ -81,7 +81,9 @@ class Description:
     notes: str = ""
     arguments: str = ""
     model: str = ""
-    parts: tuple[tuple[str, int], ...] = ()
+    parts: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    choices: tuple[str, ...] = ()   # what the choices of an action that is one choice are called
+    success_codes: Mapping[str, str] = field(default_factory=dict)  # by key of `info`, what its code says of success
     mask: str = ""                  # where the environment says which actions are allowed now: see `loading.mask_of`
     raises: str = ""                # what it raised for a random action in some states; "" for nothing
     changeable: bool | None = None  # whether its physics can be changed, as MuJoCo's and Box2D's; None: not known
@@ -118,7 +120,9 @@ def _parse(text: str) -> Description:
         values[space] = tuple(Leaf.from_json(leaf) for leaf in values[space])
     values["info"] = tuple(InfoField(**{**field, "path": tuple(field["path"])}) for field in values["info"])
     values["seen"] = {name: (tuple(low), tuple(high)) for name, (low, high) in values["seen"].items()}
-    values["parts"] = tuple((str(name), int(size)) for name, size in values.get("parts", ()))
+    values["parts"] = {field: tuple((str(name), int(size)) for name, size in each)
+                       for field, each in values.get("parts", {}).items()}
+    values["choices"] = tuple(values.get("choices", ()))
     shape = values.get("shape")
     values["shape"] = None if shape is None else RewardShape(**shape)
     values["only_at_reset"] = tuple(values.get("only_at_reset", ()))

@@ -33,12 +33,33 @@ def clean(text: str, own_id: str = "") -> str:
     Figures, code that only makes an environment, links, HTML, arguments, history and what concerns other ids than
     `own_id` are left out. Indented blocks and other code stay as they are; cells of tables lose their padding.
     """
-    text = re.sub(r"(?s)<!--.*?-->", "", textwrap.dedent(text))
+    text = _ARGUMENTS.sub("", re.sub(r"(?s)<!--.*?-->", "", textwrap.dedent(text)))
     lines = _without_other_ids(text.expandtabs().splitlines(), own_id)
     sections = _sections([*_plain(_without_code(_without_history(lines)))])
     joined = "\n\n".join(body.strip("\n") for body in sections)
     joined = re.sub(r"\n{3,}", "\n\n", joined).strip("\n")
     return beginning_of(joined, MOST_KEPT).replace(_CODE, "")
+
+
+def without_other_modes(text: str, values: Mapping[str, object]) -> str:
+    """The text without paragraphs for values of arguments that are not in force, such as "If `obs_type` is `pixels`".
+
+    `values` are those in force. The list that such a paragraph leads goes with it.
+    """
+    kept: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        found = _OF_A_MODE.match(paragraph)
+        in_force = values.get(found[1]) if found else None
+        if not found or not isinstance(in_force, str) or in_force == found[2]:
+            kept.append(paragraph)
+    return "\n\n".join(kept)
+
+
+_OF_A_MODE: Final = re.compile(
+    r"\s*(?:[-*]\s+)?(?:if|when|for)\s+`*(\w+)`*\s*(?:is|=+)\s*(?:set to\s+)?[`'\"]+([\w-]+)[`'\"]+", re.IGNORECASE)
+_ARGUMENTS: Final = re.compile(     # as Google's and Sphinx's styles have them: they are shown with their values
+    r"^([ \t]*)(?:Args|Arguments|Parameters|Returns|Raises):[ \t]*\n(?:\1[ \t]+\S.*\n?|[ \t]*\n)*|"
+    r"^[ \t]*:(?:param|type|returns?|rtype|raises)\b.*(?:\n[ \t]+\S.*)*", re.MULTILINE)
 
 
 def _without_other_ids(lines: Sequence[str], own_id: str) -> list[str]:
@@ -149,6 +170,7 @@ def _line(line: str) -> str:
     line = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", line)
     line = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line)
     line = re.sub(r"</?[A-Za-z][^<>]*>", "", line)
+    line = re.sub(r":(?:meth|mod|class|func|attr):`", "`", line)
     return line.replace("***", "").replace("*=*", "=").replace("\\(", "").replace("\\)", "").rstrip()
 
 
@@ -284,6 +306,22 @@ def elements(text: str, kind: str, sizes: Mapping[str, int]) -> dict[str, Table]
         if right and field and field not in found and 0 < len(rows) <= sizes[field] and _counts_up(rows):
             found[field] = replace(table, rows=rows)
     return found
+
+
+_LISTED: Final = re.compile(r"\[([^\[\]\n]*(?:\n[^\[\]\n]*)?)\]")
+
+
+def listed_names(text: str, kind: str, size: int) -> Table | None:
+    """The names that a section of this kind lists in brackets, as in "[x, y, angle]", if they are as many as `size`."""
+    for section in re.split(r"\n(?=### )", text):
+        if kind.lower() not in section.partition("\n")[0].lower():
+            continue
+        for match in _LISTED.finditer(section):
+            names = [" ".join(each.split()) for each in match[1].split(",")]
+            if len(names) == size > 1 and all(re.fullmatch(r"[A-Za-z_][\w .'/()-]*", each) for each in names):
+                rows = tuple((str(place), name) for place, name in enumerate(names))
+                return Table((kind, kind), rows)
+    return None
 
 
 def _counts_up(rows: Sequence[tuple[str, ...]]) -> bool:

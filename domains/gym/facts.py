@@ -1,6 +1,6 @@
-"""What is in force in a made environment: its arguments, and the numbers of its model. For the helper process only.
+"""What is in force in a made environment: its arguments. For the helper process only.
 
-Nothing is stepped: signatures, attributes and MuJoCo's compiled model are read. All texts are bounded.
+Nothing is stepped: signatures and attributes are read. All texts are bounded.
 """
 
 import inspect
@@ -15,15 +15,14 @@ from ...core.text import one_line
 MOST_ARGUMENTS: Final = 2_500   # characters of all arguments
 MOST_VALUE: Final = 1_200       # of one value on a line
 MOST_WORDS: Final = 140         # of what the documentation says of an argument
-MOST_MODEL: Final = 4_500       # of the model's tables
-MOST_CONSTANTS: Final = 40
 _MAP_SIZE: Final = 2_000        # characters of a map that is shown as it is
 _OF_PICTURES: Final = re.compile(
     r"render|camera|screen|window|visual|highlight|tile_size|max_geom|agent_pov|colou?r|canvas|background|_offset$"
-    r"|grid_origin|cell_size|_pos$|centering|scaling|trajector|manual_control|real_time|^width$|^height$"
+    r"|grid_origin|cell_size|_pos$|centering|scaling|trajector|manual_control|real_time"
+    r"|^((observation|visualization|image|window)_)?(width|height)$"
 )
 _NO_FACTS: Final = re.compile(
-    r"seed|^initial_qpos$|_file$|_path$|^id$|^file$|^isopen$|metadata|num_envs|_config$"
+    r"^spec$|seed|^initial_qpos$|_file$|_path$|^id$|^file$|^isopen$|metadata|num_envs|_config$"
 )
 _NOT_GIVEN: Final = inspect.Parameter.empty
 
@@ -45,6 +44,11 @@ def arguments_text(bare: Any, kwargs: Mapping[str, Any], documentation: str) -> 
         room -= len(line) + 1
         lines.append(line)
     return "\n".join(["### Arguments in force", "", *lines]) if lines else ""
+
+
+def values_in_force(bare: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """By name, the value of each argument."""
+    return dict(_in_force(bare, kwargs))
 
 
 def _in_force(bare: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -136,11 +140,13 @@ def _said_of(name: str, documentation: str) -> str:
     """What the documentation says of an argument, in its table or list of arguments; "" for nothing."""
     text = re.sub(r"</?[A-Za-z][^<>]*>", "", documentation)
     row = re.search(rf"(?m)^\s*\|\s*`{re.escape(name)}`\s*\|(.*)\|\s*$", text)
-    item = re.search(_ITEM_OF.format(name=re.escape(name)), text)
+    item = re.search(_ITEM_OF.format(name=re.escape(name)), text) or re.search(
+        _ARGUMENT_OF.format(name=re.escape(name)), text)
     said = row[1].split("|")[-1] if row is not None else ""
     if row is None and item is not None:
-        said = re.split(r"(?<=[.:])\s", one_line(item[1], 800))[0]
-    said = re.sub(r"\(see [^)]*\)", "", said)
+        ends = r"(?<=[.:])\s" if item.re.groups == 1 else r"(?<=\.)\s"
+        said = re.split(ends, one_line(item[item.re.groups], 800))[0]
+    said = re.sub(r"\(see [^)]*\)|^\([\w\[\], |.\"']+\):?\s*", "", said)
     return one_line(said.strip().rstrip(".: "), MOST_WORDS)
 
 
@@ -148,4 +154,8 @@ def _said_of(name: str, documentation: str) -> str:
 _ITEM_OF: Final = (
     r"(?m)^\s*(?:[-*]\s+`{name}(?:=[^`]*)?`\s*[:–-]?|`{name}(?:=[^`]*)?`\s*:)\s*"
     r"(.*(?:\n(?!\s*$|\s*[-*]\s|\s*`\w+(?:=[^`]*)?`\s*[:–]).*)*)"
+)
+# As Google's and Sphinx's styles have arguments: "name (type): …" and ":param name: …", then lines indented more.
+_ARGUMENT_OF: Final = (
+    r"(?m)^([ \t]*)(?::param\s+(?:[\w\[\]]+\s+)?{name}:|{name}(?:\s*\([^)\n]*\))?:)[ \t]*(.*(?:\n\1[ \t]+\S.*)*)"
 )

@@ -13,33 +13,49 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.errors import UsageError
 from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.text import error_words
 from .actions import ActionReader
 from .description import FORMAT, first_difference
-from .documentation import clean
-from .facts import arguments_text
+from .documentation import clean, without_other_modes
+from .facts import arguments_text, values_in_force
 from .loading import IN_OBSERVATION, Simulator, mask_of
 from .masks import choices_of, with_mask, with_reset_info
 from .model_facts import model_text, parts_of, plain_attributes
+from .mujoco_model import model_and_data, state_names
 from .names import KEPT, SEEDED, EnvironmentId, modes_of, notes_of, parse_id, suite_of
+from .origins import STEPS, origins, sources_of
+from .own_code import action_names, classes_of, success_code
 from .perturbing import can_change
 from .playing import REPEATED_S, REPEATED_STEPS, Player, RandomPolicy
-from .spaces import MOST_ACTION_NUMBERS, MOST_NUMBERS, Leaf, has_text, leaves_of, require_small
+from .spaces import (
+    MOST_ACTION_NUMBERS,
+    MOST_NUMBERS,
+    TEXT,
+    Leaf,
+    flat_vector,
+    has_text,
+    leaves_of,
+    require_small,
+)
+from .success import SUCCESS_KEYS
 from .versions import versions_with
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit
 REPEATED_SEEDS: Final = (11, 12)
 REPEATS: Final = 2
+MOST_EXPLAINED: Final = 512         # numbers of a field whose origins are looked for
+ORIGINS_S: Final = 10.0
 PROGRESS_S: Final = 0.5             # interval at which the steps are reported
 RESERVED: Final = ("action", "reward", "terminated", "truncated", "return_low", "return_high", "action_low",
                    "action_high", "goal", "success", "horizon")
@@ -135,10 +151,13 @@ class _Helper:
         bare = begun.simulator.env.unwrapped
         attributes = plain_attributes(bare)
         random = RandomPolicy(begun.player, begun.observation, begun.horizon)
+        bare = begun.simulator.env.unwrapped        # a new one, where each episode has one
+        model = model_text(bare, attributes, facts["arguments"])    # after the episodes: what stayed is constant
         return {"plays": plays, "differs": differs, "description": {
             "format": FORMAT, "id": self._name, "kwargs": self._kwargs, "horizon": begun.horizon,
             **facts, "observation": [leaf.as_json() for leaf in begun.observation],
-            "model": model_text(bare, attributes, facts["arguments"]), **random.measurements(),
+            "model": model, **random.measurements(),
+            "parts": facts["parts"] | origins_in(begun, facts["parts"], self._progress.step),
             "mode": mode, "repeatable": False,      # decided by comparison with the other process
             "reset": self._reset, "mask": begun.mask, "raises": begun.player.raised,
             "changeable": can_change(begun.simulator.env, self._name),
@@ -193,7 +212,11 @@ def facts_of(env: Any, name: str) -> dict[str, Any]:
     return {
         "observation": [leaf.as_json() for leaf in observation], "action": [leaf.as_json() for leaf in action],
         **texts_of(bare, identity, spec.kwargs), "step_s": _step_s(bare),
-        "parts": parts_of(bare, observation[0].size) if len(observation) == 1 else [],
+        "parts": {leaf.name: parts for leaf in observation if len(observation) == 1
+                  and (parts := parts_of(bare, leaf.size))},
+        "choices": action_names(env, int(action[0].high[0] - action[0].low[0]) + 1) if len(action) == 1
+        and action[0].size == 1 and action[0].whole else [],
+        "success_codes": {key: code for key in SUCCESS_KEYS if (code := success_code(bare, key))},
         "threshold": None if spec.reward_threshold is None else float(spec.reward_threshold),
         "goal": _has_goals(env.observation_space),
         "draws": "rgb_array" in bare.metadata.get("render_modes", ()),
@@ -235,13 +258,52 @@ def _own_limit(bare: Any) -> int:
                  if isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0), 0)
 
 
+def origins_in(
+    begun: "_Begun", known: Mapping[str, Any], tick: Callable[[], None]
+) -> dict[str, list[tuple[str, int]]]:
+    """By field without known parts, where its numbers come from in one more episode."""
+    simulator, leaves = begun.simulator, [leaf for leaf in begun.observation if leaf.kind != TEXT]
+    model, _ = model_and_data(simulator.env.unwrapped)
+    names = state_names(model) if model is not None else {}
+    rows: list[NDArray[np.float64]] = []
+    sources: list[dict[str, NDArray[np.float64]]] = []
+
+    def see(observation: Any, info: Mapping[str, Any]) -> None:
+        rows.append(flat_vector(observation, leaves))
+        sources.append(sources_of(simulator.env, info))
+
+    rng, until = np.random.default_rng(0), time.monotonic() + ORIGINS_S
+    with suppress(Exception, SystemExit):       # what was played without an error counts
+        simulator.begin(0)
+        reader = ActionReader(begun.action)
+        while len(rows) < STEPS and time.monotonic() < until:
+            tick()
+            observation, _, terminated, truncated, info = simulator.step(
+                reader.native(reader.random_vector(rng, simulator.mask)))
+            see(observation, info)
+            if terminated or truncated:
+                break
+    found: dict[str, list[tuple[str, int]]] = {}
+    start = 0
+    for leaf in leaves:
+        if len(rows) > 2 and leaf.size <= MOST_EXPLAINED and not leaf.is_mask and not leaf.at_reset:
+            parts = origins(np.array(rows)[:, start : start + leaf.size], sources, names)
+            found |= {leaf.name: [*parts]} if parts and leaf.name not in known else {}
+        start += leaf.size
+    return found
+
+
 def texts_of(bare: Any, identity: EnvironmentId, kwargs: Mapping[str, Any]) -> dict[str, str]:
     """The docstring of the nearest class that has one, the notes on the environment, and the arguments in force."""
     own = [each for each in type(bare).__mro__ if each.__doc__ and each.__module__.partition(".")[0] != "builtins"]
     own = [each for each in own if each.__name__ not in ("Env", "Generic", "MujocoEnv", "EzPickle", "object")]
-    raw = inspect.cleandoc(own[0].__doc__ or "") if own else ""
+    made = next((vars(each)["__init__"].__doc__ for each in classes_of(bare) if "__init__" in vars(each)), None)
+    if made and "__init__" in made[:12]:        # "__init__." or "Initializes." above its arguments
+        made = made.partition("\n")[2]
+    raw = "\n\n".join(inspect.cleandoc(each) for each in (own[0].__doc__ if own else None, made) if each)
+    in_force = without_other_modes(raw, values_in_force(bare, kwargs))
     return {
-        "documentation": clean(raw, identity.id), "notes": notes_of(identity),
+        "documentation": clean(in_force, identity.id), "notes": notes_of(identity),
         "arguments": arguments_text(bare, kwargs, raw),
     }
 

@@ -3,19 +3,16 @@
 import importlib
 import os
 import random
-import re
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import UsageError, nearest
+from ...core.errors import UsageError
 from ...core.extras import explain, pip_command, shadow_words
 from ...core.text import error_words
 from .masks import flat_mask
@@ -30,6 +27,7 @@ from .names import (
 )
 from .perturbing import NOMINAL, Changing, Draw, changing, draw
 from .spaces import AT_RESET, MASK, WHOLE
+from .unknown import can_be_made, newest_of, unknown_id
 
 MOST_SEED: Final = 2**31            # numpy's older generators take no larger seeds
 
@@ -251,7 +249,7 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
         warnings.simplefilter("ignore")     # suites are noisy; an outdated version is the user's choice
         registry = _registry_for(identity)
         spec = registry.get(identity.id)
-        if spec is None or (callable(spec.entry_point) and not _can_be_made(spec)):     # or kept for a message alone
+        if spec is None or (callable(spec.entry_point) and not can_be_made(spec)):     # or kept for a message alone
             raise UsageError(unknown_id(identity, registry))
         try:
             import gymnasium
@@ -265,7 +263,9 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
                 raise (explain(missing, name) or UsageError(missing_module(name, missing))) from error
             said = error_words(error, besides=("gymnasium",))
             given = f" with {dict(kwargs)!r}" if kwargs else ""
-            raise UsageError(f"{name} cannot be made{given}: {said}") from error
+            newest = newest_of(identity, registry)
+            newer = f"; the newest of this task is gym:{newest}" if newest else ""
+            raise UsageError(f"{name} cannot be made{given}: {said}{newer}") from error
 
 
 def _registry_for(identity: EnvironmentId) -> Mapping[str, Any]:
@@ -293,66 +293,3 @@ def _registry_for(identity: EnvironmentId) -> Mapping[str, Any]:
         raise UsageError(f"{identity.name} cannot be made: its module {module!r} cannot be imported: "
                          f"{error_words(error)}{shadow_words(error)}") from error
     return gymnasium.registry
-
-
-def unknown_id(identity: EnvironmentId, registry: Mapping[str, Any]) -> str:
-    """The sentence for an id that is not registered: the nearest ones that can be made, or how to get it."""
-    if "/" in identity.id and not identity.module:
-        namespace = identity.id.partition("/")[0]
-        if namespace not in {each.partition("/")[0] for each in registry if "/" in each}:
-            package = package_of(identity.namespace_module or namespace)
-            if identity.namespace_module in sys.modules:
-                return _registers_nothing(identity, identity.namespace_module, registry)
-            return (f"Gymnasium knows no environment {identity.id!r}: the package that registers it is not installed, "
-                    f"or its module has another name; after {pip_command(package)}, or the like, "
-                    f"gym:{identity.id} works, else gym:MODULE:{identity.id}")
-    if identity.module and not _registered_by(identity.module.partition(".")[0], registry):
-        return _registers_nothing(identity, identity.module, registry)
-    usable = [each for each, spec in registry.items() if _can_be_made(spec)]
-    task = re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", identity.id)
-    same = sorted((each for each in usable if re.sub(r"-v\d+$", "", each) == task), key=_version_of)
-    if same:
-        return f"Gymnasium has no usable environment {identity.id!r}: the newest of this task is {same[-1]!r}"
-    if task in ATARI:
-        return (f"Gymnasium knows no environment {identity.id!r}: Atari's games are in the package ale-py; after "
-                f"{pip_command('ale-py')}, gym:ale_py:ALE/{task}-v5 works")
-    near = nearest(identity.id, usable, cutoff=0.3) or sorted(usable)[:3]
-    return (f"Gymnasium knows no environment {identity.id!r}: did you mean {' or '.join(map(repr, near))}? An "
-            "environment of another package is gym:PACKAGE:ID")
-
-
-ATARI: Final = frozenset({"Breakout", "Pong", "SpaceInvaders", "MsPacman", "Qbert", "Seaquest", "Freeway", "BeamRider"})
-
-
-def _version_of(identity: str) -> int:
-    found = re.search(r"-v(\d+)$", identity)
-    return int(found[1]) if found else 0
-
-
-def _registered_by(module: str, registry: Mapping[str, Any]) -> list[str]:
-    """The ids whose environments are of this module or package."""
-    def home(entry: Any) -> str:
-        return str(entry.__module__ if callable(entry) else entry).partition(":")[0]
-
-    return [each for each, spec in registry.items() if f"{home(spec.entry_point)}.".startswith(f"{module}.")]
-
-
-def _registers_nothing(identity: EnvironmentId, module: str, registry: Mapping[str, Any]) -> str:
-    """The sentence for a module that is there, was imported, and did not register this id."""
-    own = _registered_by(module, registry)
-    if own:
-        named = nearest(identity.id, own, cutoff=0.3) or sorted(own)[:3]
-        near = " or ".join(f"gym:{module}:{each}" for each in named)
-        return f"the module {module!r} registers no environment {identity.id!r}: did you mean {near}?"
-    return (f"the module {module!r} was imported and registers no environment of Gymnasium's: name the one that does, "
-            f"as in gym:{module}.envs:{identity.id}, or write one that calls gymnasium.register")
-
-
-def _can_be_made(spec: Any) -> bool:
-    """Not what Gymnasium keeps for a message alone, the entries for old APIs, or what needs JAX where there is none."""
-    entry = spec.entry_point
-    if callable(entry):
-        return "_error" not in getattr(entry, "__name__", "") and "raise" not in getattr(entry, "__name__", "")
-    if spec.id.startswith(("GymV21", "GymV26")):
-        return False
-    return not spec.id.startswith(("phys2d/", "tabular/")) or find_spec("jax") is not None

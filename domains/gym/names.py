@@ -19,13 +19,14 @@ MODES: Final = (KEPT, FRESH, SEEDED)
 _ID: Final = re.compile(r"(?:(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):)?(?P<id>(?:[\w-]+/)?[\w.-]+)")
 
 
-NAMESPACES: Final = {"ALE": "ale_py"}       # whose module has another name
+NAMESPACES: Final = {"ALE": "ale_py", "dm_control": "shimmy", "PyFlyt": "PyFlyt.gym_envs"}    # another module has them
 # Packages whose name on PyPI is not that of their module.
 PACKAGES: Final = {
     "cv2": "opencv-python-headless", "PIL": "pillow", "yaml": "pyyaml", "sklearn": "scikit-learn",
     "skimage": "scikit-image", "Box2D": "box2d", "OpenGL": "PyOpenGL", "serial": "pyserial", "zmq": "pyzmq",
     "attr": "attrs", "dateutil": "python-dateutil", "sumolib": "sumolib", "mujoco_py": "mujoco-py",
     "google": "protobuf", "Xlib": "python-xlib", "usb": "pyusb", "dm_control": "dm-control", "fcl": "python-fcl",
+    "shimmy": "shimmy[dm-control]",
 }
 
 
@@ -59,7 +60,7 @@ class EnvironmentId:
         """The module that the id's namespace names, as in "gym_pusht/PushT-v0"; "" if it can be none."""
         namespace, slash, _ = self.id.partition("/")
         module = NAMESPACES.get(namespace, namespace.replace("-", "_"))
-        return module if slash and module.isidentifier() else ""
+        return module if slash and all(map(str.isidentifier, module.split("."))) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

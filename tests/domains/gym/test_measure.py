@@ -234,18 +234,3 @@ def test_another_simulator_is_refused_with_what_changed() -> None:
     require_same_simulator(domain, own)
     with pytest.raises(UsageError, match=r"gymnasium was 0\.1"):     # what rank, resume and what-if ask first
         require_same_simulator(domain, older)
-
-
-@pytest.mark.parametrize(("identity", "said"), [
-    ("json:Thing-v0", "was imported and registers no environment"),
-    ("memento.tests.support.measured_environments:MeasuredCovr-v0", "MeasuredCover-v0"),
-    ("HalfCheetah-v2", "the newest of this task is 'HalfCheetah-v5'"),
-    ("PongNoFrameskip-v4", "gym:ale_py:ALE/Pong-v5"),
-])
-def test_an_id_that_nothing_registers_has_a_sentence(identity: str, said: str) -> None:
-    from memento.domains.gym.loading import make
-    from memento.domains.gym.names import parse_id
-
-    with pytest.raises(UsageError) as refused:
-        make(parse_id(identity), {})
-    assert said in str(refused.value)

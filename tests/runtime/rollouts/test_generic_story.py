@@ -46,7 +46,7 @@ def test_numbers_at_eight_points_of_time_and_sudden_changes() -> None:
     flags = ["held no at 0: yes from 31", "phase go at 0: stop from 13", "height 0.900 at 0: 0.100 from 20"]
     assert lines[2:5] == flags
     assert lines[5].startswith("swinging: push -1.000 to 1.000, mean 0.")
-    assert lines[last - 1] == "never changed: rail, rounding"
+    assert lines[last - 1] == "never changed: rail 0.00 0.00, rounding 0.00e+00"
     assert "position[1]" not in cells
 
 
