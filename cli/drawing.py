@@ -17,6 +17,7 @@ from ..core.errors import UsageError, no_such
 from ..core.ports import Renderer
 from ..core.recording import Recording
 from ..core.seeds import UNSALTED, salted_seed
+from ..core.text import credible
 from ..core.values import JSON
 from ..memory.runs import find_run
 from ..runtime.pictures import Captioned
@@ -142,7 +143,7 @@ def drawing_progress(
     def show(done: int) -> None:
         nonlocal shown
         now = clock()
-        left = (now - began) / done * (count - done)
+        left = credible((now - began) / done * (count - done), measured_s=now - began) or 0.0
         words = f"picture {done} of {count}" + (f", about {coarse(left)} left" if left >= LEAST_LEFT_S else "")
         if sys.stderr.isatty():
             with suppress(OSError, ValueError):

@@ -52,7 +52,7 @@ def rank(
 
     from ..app.rank import rank as rank_run
     from ..app.rank_rows import rows_by
-    from ..core.text import duration
+    from ..core.text import credible, duration
     from ..memory.runs import find_run
     from ..settings.evaluate import build_rank_settings
     from .execution import execute
@@ -70,8 +70,10 @@ def rank(
         began.append((monotonic(), done)) if not began else None
         if done % max(1, expected // 10) == 0:
             at, first = began[0]
-            each_s = (monotonic() - at) / (done - first) if done > first else 0.0
-            left = f", about {duration(each_s * (expected - done))} left" if each_s and done < expected else ""
+            measured_s = monotonic() - at
+            each_s = measured_s / (done - first) if done > first else 0.0
+            left_s = credible(each_s * (expected - done), measured_s=measured_s)
+            left = f", about {duration(left_s)} left" if each_s and left_s else ""
             say(f"{done} of {expected} episodes{left}")
 
     work = rank_run(settings, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes), report=report)

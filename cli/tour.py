@@ -13,6 +13,8 @@ EXAMPLE: Final = "memento tour"
 DOMAIN: Final = "hanoi-kinematic"
 PRESET: Final = "quick"
 SEED: Final = 3         # of whose search the elite solves the task
+SIZE: Final = "320x240" # of the film: without a graphics card a larger picture takes a second
+SPEED: Final = 25.0     # times real time: some 60 pictures
 BEFORE: Final = """\
 The tour: a Tower of Hanoi without physics, searched by the offline model, which is no language model. It takes about
 80 seconds of CPU time, shared by two processes. Below, an evaluator is a program that scores episodes, F is the fitness
@@ -56,7 +58,7 @@ def _film(result: "RunResult") -> Path:
         task=DomainChoice(name=None, options={}, assignments=()), episode=EpisodeChoice(index=index or 0, given=None),
         runs_dir=Path(result.run).parent,
     )
-    draw(wanted, Look(out=out, camera=None, size=None, speed=None, every=None, at=None))
+    draw(wanted, Look(out=out, camera=None, size=SIZE, speed=SPEED, every=None, at=None))
     return out
 
 

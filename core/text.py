@@ -164,6 +164,14 @@ def plus_minus(value: tuple[float, float | None] | None) -> str:
     return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
 
 
+LONGEST_GUESS = 10  # times what was measured
+
+
+def credible(left_s: float, *, measured_s: float) -> float | None:
+    """A time left; None if it is more than ten times what was measured so far, since that would be a guess."""
+    return left_s if left_s <= LONGEST_GUESS * measured_s else None
+
+
 def duration(seconds: float) -> str:
     """A duration in minutes and seconds: 3 min 05 s, or 4.2 s below a minute."""
     minutes, rest = divmod(round(seconds), 60)

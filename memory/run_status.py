@@ -46,6 +46,7 @@ from ..core.events import (
 from ..core.faults import Fault, FaultKind, is_stopped
 from ..core.methods import RecordedSettings, branches_of, candidates_expected, final_measures, tuning_episodes
 from ..core.order_ids import FINAL, parse
+from ..core.text import credible
 from ..core.values import JSON, Episode
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally
@@ -388,8 +389,9 @@ def time_left_s(status: RunStatus, *, now: float) -> float | None:
     each, tried = max(1, status.number("n_roll")), status.tuning_episodes
     rolled = done * each + tried - status.tuning_from
     to_roll = remaining * each + max(0, tuning_episodes(status.settings) - tried)
-    search_s = (now - status.rate_since) * max(remaining / done, to_roll / rolled)
+    measured_s = now - status.rate_since
+    search_s = measured_s * max(remaining / done, to_roll / rolled)
     episode_s = status.episode_wall_s / status.episodes
     at_once = max(1, status.number("workers"), len(status.nodes))
     final_s = held_out_episodes(status) * episode_s / at_once
-    return search_s + final_s
+    return credible(search_s + final_s, measured_s=measured_s)

@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Of the nightly tests, which repeat others with other values, keep a sample that changes with every commit."""
     kept = [item for item in items if quick.is_asked_for(item, config)]
     if not config.getoption("--nightly"):
-        sample = [item for item in kept if not item.get_closest_marker("nightly") or is_sampled(item.nodeid)]
+        sample = [item for item in kept if is_sampled(item)]
         kept = sample or kept       # a test that was asked for alone runs
     gone = {id(item) for item in items} - {id(item) for item in kept}
     if gone:

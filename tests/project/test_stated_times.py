@@ -47,7 +47,7 @@ def test_each_command_is_stated_with_a_range() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.nightly
+@pytest.mark.nightly(sampled=False)     # it takes what three commands take, one of them all quick tests
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_costs_what_is_stated(name: str, tmp_path: Path) -> None:

@@ -15,9 +15,12 @@ def first_and_nightly(first: object, *others: object) -> list[object]:
     return [first, *(pytest.param(other, marks=pytest.mark.nightly) for other in others)]
 
 
-def is_sampled(test: str) -> bool:
-    """Whether the nightly test with this id is in the sample of this commit."""
-    return int(hashlib.sha256(f"{_commit()} {test}".encode()).hexdigest(), 16) % SHARE == 0
+def is_sampled(item: pytest.Item) -> bool:
+    """Whether a test is in the sample of this commit: all that are not nightly, none with `nightly(sampled=False)`."""
+    mark = item.get_closest_marker("nightly")
+    if mark is None or not mark.kwargs.get("sampled", True):
+        return mark is None
+    return int(hashlib.sha256(f"{_commit()} {item.nodeid}".encode()).hexdigest(), 16) % SHARE == 0
 
 
 @cache

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from memento.core.events import (
     CandidateScored,
     ConstantsTried,
@@ -139,6 +141,17 @@ def test_no_time_is_estimated_before_there_is_a_rate() -> None:
     assert time_left_s(status, now=now) is None
     status, now = searching(ENOUGH_TO_JUDGE, seconds_each=5.0)
     assert time_left_s(status, now=now) is not None
+
+
+@given(done=st.integers(0, 200), each_s=st.floats(0.01, 1000), generations=st.integers(1, 500))
+def test_a_time_left_follows_a_result_and_is_at_most_ten_times_what_was_measured(
+    done: int, each_s: float, generations: int
+) -> None:
+    status, now = searching(done, seconds_each=each_s, generations=generations, final_episodes=10)
+    left_s = time_left_s(status, now=now)
+    assert left_s is None or (done and left_s <= 10 * done * each_s * (1 + 1e-9))
+    if done == 200 and status.candidates_expected <= 400:
+        assert left_s is not None
 
 
 @pytest.mark.parametrize("done", [3, 10, 25])
