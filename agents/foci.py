@@ -21,6 +21,7 @@ NOTABLE = 0.02  # of f_e: smaller differences between the episodes of one progra
 NO_LOSS = "none is measured: find it from the task and the program"
 SOURCE = "macro-foci"  # the prompt file that lists the remedies
 CROSSOVERS = "crossover-foci"  # and that of the ways to combine two parents
+MECHANISMS = "climb-foci"  # that of what the edits of a step of a wide climb change
 EMPHASES = "evaluator-emphases"  # that of what evaluator writers take special care of
 EACH_BETTER = "each better somewhere"  # what a way or remedy may need, in brackets at its beginning,
 FITTER = "F differs"
@@ -45,7 +46,7 @@ def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
 
 def check_foci(prompts: Prompts) -> None:
     """Raises UsageError unless every kind of task has a remedy, and a way to combine equally fit parents."""
-    for source in (SOURCE, CROSSOVERS):
+    for source in (SOURCE, CROSSOVERS, MECHANISMS):
         for task in get_args(TaskKind):
             if not suitable(remedies(prompts, source), task):
                 raise UsageError(f"prompt {source}.md lists no focus that fits every {task!r} task: write one on a "
@@ -132,6 +133,19 @@ def holds_of(parent: CandidateState) -> list[str]:
         FAILING: uneven or bool(figure.early), LIMITED: saturated or bool(figure.early),
     }
     return [need for need, holds in found.items() if holds]
+
+
+def edits_of(focus: Focus, parent: CandidateState, kinds: Sequence[str], task: TaskKind = "arm") -> str:
+    """What each edit of a step of a wide climb is asked for: a loss of the program, and a mechanism, a line for each.
+
+    The losses are dealt in turn, the largest first, and the mechanisms in an order from the focus's seed.
+    """
+    fit, losses = suitable(kinds, task), losses_of(parent) or [NO_LOSS]
+    _shuffle(fit, focus)
+    return "\n".join(
+        f"edit {place + 1}{' (this one)' if place == focus.place else ''}: {losses[place % len(losses)]}; "
+        f"{fit[place % len(fit)]}" for place in range(focus.of)
+    )
 
 
 def _shuffle(kinds: list[str], focus: Focus) -> None:

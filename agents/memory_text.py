@@ -103,16 +103,23 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
         return f"not rolled out, {one_line(rejection.reason, MAX_REASON)}"
     if rejection.verdict is Verdict.FAILED or change is None:
         return f"failed: {one_line(rejection.reason, MAX_REASON)}"
-    words = [f"{_fitness(rejection)} lower by {-change:.4f}"]
+    words = [f"{_fitness(rejection)} lower by {-change:.4f}" if change < 0 else _beside(rejection, change)]
     if rejection.rose or rejection.fell:
         words.append(f"f_e fell in {rejection.fell} and rose in {rejection.rose} episodes")
     words.append(_most_changed(rejection))
     error = rejection.standard_error
-    if error is not None and -change < error:
+    if error is not None and abs(change) < error:
         words.append(f"less than the standard error of the difference, {error:.4f}: it may be chance")
-    if rejection.reason and rejection.reason != LOWER:
+    if rejection.reason and rejection.reason != LOWER and change < 0:
         words.append(one_line(rejection.reason, MAX_REASON))
     return "; ".join(filter(None, (*words, _report_of(rejection))))
+
+
+def _beside(rejection: Rejection, change: float) -> str:
+    """Of an edit that lost to another one of its step of a wide climb, not to the program that it edited."""
+    how = f"higher by {change:.4f}" if change else "the same"
+    return (f"{_fitness(rejection)} {how}; another edit of the same program, asked for together, was taken: this "
+            "one may be made again on top of it")
 
 
 RETRY = "it may be worth another try"

@@ -18,7 +18,7 @@ from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
 from .feedback import coverage_text, faults_text, policy_feedback
 from .fitting import EPISODES, MEMORY, OTHER, PARTS_OF_POLICIES, SECOND, PromptLimits, fitting, shortened, without
-from .foci import CROSSOVERS, crossing_of, focus_of, remedies
+from .foci import CROSSOVERS, MECHANISMS, crossing_of, edits_of, focus_of, remedies
 from .hints import Hints, hints_text
 from .memory_text import history, others_beside, others_list, rejections_list, tried_earlier, tried_list
 from .notes import MAX_WORDS, Notes, note_of, notes_text
@@ -243,6 +243,7 @@ class HillClimber(_Proposer):
         super().__init__(**common)
         self._form = common.get("answers", AS_PUBLISHED).edits
         self._memory_detail = common.get("memory_detail", "summary")
+        self._mechanisms = remedies(self._prompts, MECHANISMS)
 
     def _prompt_end(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         (current,) = order.parents
@@ -251,9 +252,19 @@ class HillClimber(_Proposer):
         else:
             memory = NO_ROOM if MEMORY in left_out else self._memory(order)
         memory = "\n\n".join(filter(None, (memory.rstrip("\n"), self._notes(order))))
+        focus = self._focus(order, current)
         blocks = self._blocks_of(current, order, left_out)
         fill = partial(self._rest, "hill-climb", self._form, **blocks, acceptance=self._acceptance)
-        return fill(memory=memory), fill(memory="")
+        # All edits of a step have one parent and one memory, and differ in what comes last.
+        return fill(memory=f"{memory}\n\n{focus}" if focus else memory), fill(memory=memory if focus else "")
+
+    def _focus(self, order: Propose, current: CandidateState) -> str:
+        """What this edit and the others of a step of a wide climb are asked for; "" for the only one."""
+        if order.focus is None:
+            return ""
+        edits = edits_of(order.focus, current, self._mechanisms, self._kind)
+        of, place = str(order.focus.of), str(order.focus.place + 1)
+        return self._prompts.fill("climb-focus", of=of, place=place, edits=fenced_text(edits)).rstrip()
 
     def _memory(self, order: Propose) -> str:
         full = self._memory_detail == "full"

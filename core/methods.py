@@ -313,6 +313,21 @@ def tuning_slots(settings: Mapping[str, JSON]) -> int:
     return slots_for(settings, Operator.TUNE)
 
 
+def replies_in_turn(settings: Mapping[str, JSON]) -> int:
+    """How many replies a generation waits for one after another, with enough calls at once."""
+    climbs, crosses = (slots_for(settings, each) for each in (Operator.HILL_CLIMB, Operator.CROSSOVER))
+    apart = max(1, _number(settings, "islands")) * max(1, _number(settings, "climb_width"))
+    others = any(slots_for(settings, each) for each in (Operator.MACRO, Operator.INITIAL))
+    return max(-(-climbs // apart), int(others)) + (crosses > 0 and climbs + others > 0)
+
+
+def climb_width(settings: Mapping[str, JSON], at_once: int) -> int:
+    """The width that a climb needs to use as many calls at once, in at least two steps; for climb_width = "auto"."""
+    climbs, macros = (slots_for(settings, each) for each in (Operator.HILL_CLIMB, Operator.MACRO))
+    steps = max(2, -(-(climbs + macros) // max(1, at_once)))
+    return max(1, -(-climbs // (steps * max(1, _number(settings, "islands")))))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeShare:
     """The episodes of a run for one purpose: at most `most`, or exactly that number; `each` says what one gets."""

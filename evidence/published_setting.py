@@ -34,6 +34,7 @@ STATED: Mapping[str, JSON] = {
     "probes": "off", "evaluator_tests": "off", "judge_reasons": False,                      # how judges vote
     "notes": "off", "proposer_turns": 0, "critic": None, "prompts": None,
     "confirm_episodes": 0, "choice_episodes": 0, "stop_when": "never", "islands": 1, "k_tune": 0, "gate": "off",
+    "climb_width": 1, "head_start": False,
     "evaluator_attacks": 0, "evaluator_every": 0, "budget_episodes": None, "step_limit_ms": None,
 }
 """The settings of the paper's search, and those that it does not know, switched off."""

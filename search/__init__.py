@@ -8,6 +8,7 @@ are programs on fresh episodes, the same for all methods; `moving/` is an evalua
     branch            what a branch of a generation is
     part              what else a method may do: a part remembers something, and shows it in prompts
     state             the state of a memetic search: slots, and a slice for each part
+    head_start        an engine that asks for the next generation while this one's crossovers are under way
     islands           memetic searches side by side, each with its elite and memory; the best elite is the run's
     dealing           how many slots of a generation a budget of episodes allows
     keepers           the keeper of each method, by its name; also of methods from outside

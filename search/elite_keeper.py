@@ -99,11 +99,14 @@ class EliteKeeper:
             return starts
         if search.saturated or self.is_last(search):
             return Decision(state=replace(search, over=True), facts=(search_ended(search.elite),))
+        return self._onward(Decision(state=self.opened(search)))
+
+    def opened(self, search: Search) -> Search:
+        """The state in which the next generation is open, and no branch has begun."""
         search = replace(search, generation=search.generation + 1)
         for part in self._parts:
             search = part.at_generation(search)
-        search = replace(search, slots=self._open_slots(search), begun=frozenset(), requested=frozenset())
-        return self._onward(Decision(state=search))
+        return replace(search, slots=self._open_slots(search), begun=frozenset(), requested=frozenset())
 
     def _open_slots(self, search: Search) -> dict[Operator, Slots]:
         """The slots of the generation; a budget of episodes may have room for some only."""

@@ -10,6 +10,7 @@ from ..core.values import CandidateState
 from .calibration import Calibration, Proposals
 from .elite_keeper import EliteKeeper
 from .eureka import Eureka
+from .head_start import HeadStartKeeper, HeadStartSettings
 from .islands import IslandSettings, IslandsKeeper
 from .memento import PAPER, memento
 from .moving.keeper import MoveSettings, MovingKeeper
@@ -67,7 +68,8 @@ def _memento(share: Callable[[GenerationBudget], GenerationBudget]) -> MakeKeepe
         method, every = memento(slots, options, plan, choices), choices.of(MoveSettings).evaluator_every
         if every:
             return MovingKeeper(initial=initial, plan=plan, method=method, every=every)
-        return EliteKeeper(initial=initial, plan=plan, method=method)
+        engine = HeadStartKeeper if choices.of(HeadStartSettings).head_start else EliteKeeper
+        return engine(initial=initial, plan=plan, method=method)
 
     return make
 

@@ -4,6 +4,7 @@ from .branches.climb import HillClimb
 from .branches.crossover import Crossover
 from .branches.macro import MacroMutation
 from .branches.tune.branch import Tune, TunePlan
+from .branches.wide import WideClimb, WidthSettings
 from .elite_keeper import MemeticMethod
 from .options import Choices, GenerationBudget, SearchOptions
 from .parts.foci import Foci, FociSettings
@@ -41,6 +42,8 @@ def memento(
         memory = MarkedMemory(memory) if remembers.memory_scope == "until-changed" else LastingMemory(memory)
     climbs = SpeculativeClimb if choices.of(SpeculationSettings).speculation and not full else HillClimb
     climb, macros = climbs(slots.hill_climb, memory), MacroMutation(slots.macro)
+    if (width := choices.of(WidthSettings).climb_width) > 1:
+        climb = WideClimb(slots.hill_climb, memory, width=width, seed=options.seed)
     tune = Tune(TunePlan(
         slots=slots.tune, episodes=slots.tune_episodes, generations=slots.generations, tuned=slots.tune_generations
     ), seed=options.seed)

@@ -42,6 +42,7 @@ from .schedule import (
     settle_practice,
     settle_rolls,
     settle_tuning,
+    settle_width,
 )
 from .sources import ALIASES, GivenValue, from_command_line, from_environment, from_file
 
@@ -90,6 +91,7 @@ def build_settings(
     values |= {key: entry.value for key, entry in plain.items()}
     values |= _method(given, plain, provenance if config is not None and _is_from(plain, "method", config) else GIVEN)
     settle_generations(values, plain)
+    settle_width(values)
     settle_episodes(values, plain)
     settle_paths(values)
     values |= model_tables(given)

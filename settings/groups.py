@@ -17,6 +17,7 @@ from ..search.evaluator_search import EVALUATOR_SEARCH, EVALUATOR_TESTS, EVALUAT
 from ..search.final import FINAL
 from ..search.gate import GATED
 from ..search.hardening import EVALUATOR_ATTACKS
+from ..search.head_start import HEAD_START
 from ..search.islands import ISLANDS
 from ..search.meetings.starts import SATURATION
 from ..search.moving.keeper import EVALUATOR_MOVES
@@ -41,7 +42,7 @@ GROUPS: Mapping[str, SettingGroup] = {
     group.name: group
     for group in (
         RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, AHEAD, RACING, CLIMB,
-        SATURATION, ISLANDS, SPECULATION, FOCI, PROMPTS, REPLY, CONVERSATION, GATED, LOOKS, LOOKS_OF_JUDGES,
+        SATURATION, ISLANDS, SPECULATION, HEAD_START, FOCI, PROMPTS, REPLY, CONVERSATION, GATED, LOOKS, LOOKS_OF_JUDGES,
         EVALUATOR_WRITER, EVALUATOR_SEARCH, EVALUATOR_TESTS, EVALUATOR_ATTACKS, EVALUATOR_MOVES,
         FINAL,
     )

@@ -11,12 +11,14 @@ from ..core.seeds import salted_seed
 from ..core.values import JSON, FeedbackDetail
 from ..search.ahead import AheadSettings
 from ..search.branches.tune.branch import TuneSettings
+from ..search.branches.wide import WidthSettings
 from ..search.conversing import ConversationSettings
 from ..search.criticising import CriticSettings
 from ..search.evaluator_search import EvaluatorSettings
 from ..search.final import FinalSettings
 from ..search.gate import GateSettings
 from ..search.hardening import AttackSettings
+from ..search.head_start import HeadStartSettings
 from ..search.islands import IslandSettings
 from ..search.meetings.starts import SaturationSettings
 from ..search.moving.keeper import MoveSettings
@@ -130,9 +132,10 @@ class RunSettings(PartSettings):
 
 # The last class comes first where settings are listed.
 class Settings(
-    FinalSettings, CriticSettings, ConversationSettings, FociSettings, MemorySettings, AheadSettings,
+    FinalSettings, CriticSettings, ConversationSettings, FociSettings, MemorySettings, AheadSettings, HeadStartSettings,
     SpeculationSettings, RacingSettings, MoveSettings, AttackSettings, EvaluatorSettings, GateSettings,
-    SaturationSettings, RolloutSettings, PartnerSettings, IslandSettings, TuneSettings, SlotSettings, RunSettings,
+    SaturationSettings, RolloutSettings, PartnerSettings, IslandSettings, TuneSettings, WidthSettings, SlotSettings,
+    RunSettings,
 ):
     """All settings that determine a run, and `workers`, which only affects its speed."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.methods import SearchPart, candidates_expected, method_named, tuning_episodes, tuning_slots
+from ..core.methods import SearchPart, candidates_expected, climb_width, method_named, tuning_episodes, tuning_slots
 from ..core.ports import Domain, Numeric, Twinned, shelf_of
 from ..core.values import JSON
 from ..search.conversing import PRACTICE
@@ -24,6 +24,13 @@ ENOUGH = 0.75  # of the episodes that tuning takes in a domain: with fewer it is
 DECIDED = ("preset", "n_roll", "k_tune", "islands", "gate", "practice_on", "budget_episodes")
 """Settings with which a user decides the numbers of a search, besides those that the offline model's practice has."""
 CONFIRMED = 60  # episodes of a budget that has few candidates rather than no challenges
+
+
+def settle_width(values: dict[str, Any]) -> None:
+    """Replace "auto" by the width for the calls that may be made at once."""
+    if values.get("climb_width") == "auto":
+        at_once = values.get("calls_at_once", Settings.model_fields["calls_at_once"].default)
+        values["climb_width"] = climb_width(values, at_once) if isinstance(at_once, int) else 1  # refused later
 
 
 def settle_generations(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:

@@ -36,7 +36,7 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.faults import Fault
-from ..core.methods import CALIBRATE, branches_of
+from ..core.methods import CALIBRATE, branches_of, replies_in_turn
 from ..core.operators import OPERATORS
 from ..core.order_ids import CHOICE, CONDITIONS, CONFIRM, FINAL, SEARCH, STARTS, parse
 from ..core.text import cost, number, one_line, plural, success_and_return, token_count, version_words
@@ -208,6 +208,9 @@ def _start_lines(fact: RunStarted) -> tuple[str, ...]:
     if model == "offline":
         lines.append("no language model: programs are built and varied by the embedded offline mutator, "
                      "which demonstrates the machinery, not language models; --model selects one")
+    elif (waits := replies_in_turn(settings)) > 1:
+        width = settings.get("climb_width")
+        lines.append(f"each generation waits for {waits} replies, one after another (climb_width = {width})")
     return (*lines, *(f"not isolated: {each} runs with your rights" for each in programs_asked(settings)),
             isolation(fact.sandbox))
 

@@ -56,16 +56,23 @@ class HillClimb(Branch):
 
     def take(self, search: Search, one: CandidateState) -> tuple[Search, tuple[Fact, ...]]:
         """Accept it, or remember its edit."""
+        return self.accept(search, one) if self.accepts(search, one) else self.reject(search, one)
+
+    def accept(self, search: Search, one: CandidateState) -> tuple[Search, tuple[Fact, ...]]:
+        """The chain goes on from this edit."""
         current = search.slice(Chain).current
+        search = self.memory.after_accept(search, current, one).with_slice(Chain(current=one))
         gained = one.fitness - current.fitness
-        if self.accepts(search, one):
-            search = self.memory.after_accept(search, current, one).with_slice(Chain(current=one))
-            return search, (CandidateAccepted(
-                order=one.id, candidate=one.id, fitness=one.fitness, fitness_difference=gained
-            ),)
+        return search, (CandidateAccepted(
+            order=one.id, candidate=one.id, fitness=one.fitness, fitness_difference=gained
+        ),)
+
+    def reject(self, search: Search, one: CandidateState) -> tuple[Search, tuple[Fact, ...]]:
+        """The memory keeps this edit of the current program."""
+        current = search.slice(Chain).current
         edit = Rejection(
-            summary=one.summary, candidate=one.id, reason=_why(one),
-            fitness_difference=gained if is_sound(one) else None,
+            summary=one.summary, candidate=one.id, reason=_why(one, current),
+            fitness_difference=one.fitness - current.fitness if is_sound(one) else None,
         )
         rejected = CandidateRejected(order=one.id, candidate=one.id, rejection=edit)
         return self.memory.after_reject(search, current, one, edit), (rejected,)
@@ -83,9 +90,9 @@ class HillClimb(Branch):
         return not self.memory.shows_fitness and bound(trial) < search.slice(Chain).current.fitness
 
 
-def _why(candidate: CandidateState) -> str:
+def _why(candidate: CandidateState, current: CandidateState) -> str:
     if candidate.fault is not None:
         return in_words(candidate.fault)
     if candidate.bound is not None:
         return f"fitness of at most {candidate.bound:.4f}, not run to the end"
-    return "lower fitness"
+    return "lower fitness" if candidate.fitness < current.fitness else "another edit of its step is as fit or fitter"

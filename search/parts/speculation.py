@@ -34,6 +34,11 @@ SPECULATION = SettingGroup(
             name="gate", on=lambda values: values["gate"] == "off",
             otherwise="with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'",
         ),
+        Switch(
+            name="climb_width", on=lambda values: values["climb_width"] == 1,
+            otherwise="with climb_width, whose next step follows from all edits of the last one: remove it, or set "
+            "climb_width to 1",
+        ),
     ),
 )
 

@@ -79,6 +79,7 @@ CASES = (
     "hill-climb-fitness-measure",
     "hill-climb-metrics-alone",
     "hill-climb-notes",
+    "hill-climb-wide",
     "macro-mutation",
     "revision",
     "macro-mutation-hints",
@@ -196,6 +197,10 @@ async def asked(case: str) -> Ask:
             current = candidate(lineage=LINEAGE)
             full = replace(propose(Operator.HILL_CLIMB, current, rejections=DETAILED), tried=(*TRIED, EARLIER))
             await HillClimber(**policy, memory_detail="full").carry_out(full)
+        case "hill-climb-wide":
+            beside = replace(DETAILED[0], candidate="g2/hill/9", fitness_difference=0.1)
+            order = replace(climb, rejections=(*DETAILED, beside), focus=Focus(seed=7, place=1, of=3))
+            await HillClimber(**policy, memory_detail="full").carry_out(order)
         case "hill-climb-metrics-alone":
             await HillClimber(**policy, feedback="metrics").carry_out(climb)
         case "hill-climb-fitness-measure":
@@ -361,7 +366,7 @@ async def test_every_prompt_file_is_used() -> None:
     parts |= {"starting-point", "used-as-is", "once-more", "fitness-measure", "fitness-version"}
     parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}
     parts |= {"crossover-with-itself", "macro-focus", "macro-foci", "crossover-focus", "crossover-foci", "hints"}
-    parts |= {"shortened"}
+    parts |= {"shortened", "climb-focus", "climb-foci"}
     parts |= {"constants", "notes", "reply-note", "reply-measures"}
     parts |= {"critic-situation", "critique", "critique-sheet"}
     parts |= {"calibration-situation", "reply-values", "reply-values-reminder"}
