@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
+import structlog
+
 from ..core import extensions
+from ..core.events import EnvironmentRemembered
+from ..core.extras import replaced_packages, replaced_words
 from ..core.ports import ClusterService, RemotePool, RollTask
 from ..core.values import JSON
 from ..runtime.rollouts.pool import Observer, ProcessPool
 from .isolation import live_layers, require_sandbox
+
+_log = structlog.get_logger("memento.rollouts")
 
 RAY: Final = "ray"      # what an address without a scheme means
 
@@ -49,21 +55,28 @@ class Machines:
     def pool(
         self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int, trajectories: Path,
         observer: Observer | None = None, python: str | None = None, domains: Mapping[str, str] | None = None,
-        stays: Callable[[RollTask], bool] | None = None, warm: str | None = None,
+        stays: Callable[[RollTask], bool] | None = None, warm: str | None = None, compared: bool = False,
+        alone: bool = False, remembers: Callable[[str, int, bool], None] | None = None,
     ) -> ProcessPool | RemotePool:
         """A pool on these machines; `workers` counts those of this machine, which `warm` concerns as well.
 
-        See ProcessPool for `warm`, and core.ports.Connected for `stays`.
+        See ProcessPool for `warm`, and for how rollouts are `compared` here; core.ports.Connected for `stays`.
         """
         if self.remote is None:
             return ProcessPool(
                 domain=domain, splits=splits, workers=workers, trajectories=trajectories, observer=observer,
-                python=python, domains=domains, warm=warm,
+                python=python, domains=domains, warm=warm, compared=compared, alone=alone,
+                remembers=remembers or _warn_of_memory,
             )
         return self.remote(
             domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python, domains=domains,
             stays=stays,
         )
+
+
+def _warn_of_memory(differs: str, before: int, alone: bool) -> None:
+    found = EnvironmentRemembered(differs=differs, before=before, alone=alone)
+    _log.warning("environment-remembers", what=found.text)
 
 
 @asynccontextmanager
@@ -72,6 +85,8 @@ async def machines(cluster: Cluster | None, *, isolated: bool) -> AsyncIterator[
 
     Raises UsageError if no cluster answers, if none of its nodes can be used, or if programs are not isolated.
     """
+    for name, (locked, here) in replaced_packages().items():
+        _log.warning("package-replaced", what=replaced_words(name, locked, here))
     if cluster is None:
         layers = live_layers()
         if isolated:

@@ -10,7 +10,7 @@ from ..agents.rollout_agents import scored
 from ..core.call_times import times_of_all
 from ..core.intervals import mean_interval, share_interval
 from ..core.order_ids import episode_id
-from ..core.ports import Pool, RollTask, has_success, interpreter_of
+from ..core.ports import Pool, RollTask, has_success, interpreter_of, is_compared
 from ..core.provenance import GIVEN
 from ..core.returns import mean_return, return_of
 from ..core.seeds import salted_seed
@@ -53,6 +53,7 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
             trajectories=Path(folder),
             python=interpreter_of(domain, settings.options, GIVEN),
             stays=lambda _: True,
+            compared=is_compared(domain, settings.options),
         ) as pool, asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(_one(pool, policy, evaluator, index, settings))

@@ -14,7 +14,7 @@ from ..agents.rollout_agents import scored
 from ..core.errors import UsageError
 from ..core.events import EvaluatorChosen
 from ..core.order_ids import episode_id
-from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of
+from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of, is_compared
 from ..core.recording_file import trajectory_path
 from ..core.returns import return_of
 from ..core.seeds import derive_seed, salted_seed
@@ -29,7 +29,7 @@ from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
 from ..settings.evaluate import RankSettings
 from .cluster import Cluster, machines
-from .history import Outline, outline_of
+from .history import Outline, naming_its_place, outline_of
 from .rank_rows import rows_of
 from .results import RankResult
 from .run import versions
@@ -86,7 +86,8 @@ async def rank(
             if ranked.key(program, index) not in file.known
         ]
         if missing:
-            await _measure(ranked, missing, file, wanted, cluster, report)
+            with naming_its_place(ranked.outline.started):
+                await _measure(ranked, missing, file, wanted, cluster, report)
         found = {
             each.candidate: [file.known[ranked.key(each, index)] for index in range(wanted.episodes)]
             for each in ranked.programs
@@ -118,8 +119,9 @@ def _selection(wanted: RankSettings) -> _Ranked:
             f"the run {wanted.folder.name!r} has no p_0 and evaluator yet: there is nothing to rank; continue it with "
             f"memento resume {wanted.folder.name}"
         )
-    domain = load_domain(settings.domain, settings.provenance)
-    require_same_simulator(domain, settings.options)
+    with naming_its_place(outline.started):
+        domain = load_domain(settings.domain, settings.provenance)
+        require_same_simulator(domain, settings.options)
     reference = domain.reference_evaluator()
     root = settings.root_seed if wanted.salt is None else salted_seed(settings.root_seed, wanted.salt)
     return _Ranked(
@@ -146,6 +148,8 @@ async def _measure(
             trajectories=Path(folder),
             python=interpreter_of(ranked.domain, ranked.options, settings.provenance),
             stays=lambda _: True,
+            compared=is_compared(ranked.domain, ranked.options),
+            alone=ranked.outline.remembers,
         ) as pool, asyncio.TaskGroup() as group:
             # As many as roll out at once: a pool takes tasks in turn, so that scores would wait for all rollouts.
             places, done = asyncio.Semaphore(where.places or workers), everything - len(missing)

@@ -31,7 +31,7 @@ from .exploits import read_exploits
 from .gate_twin import require_twin
 from .given_files import read_evaluator, read_initial
 from .given_prompts import read_prompts
-from .history import Outline, outline_of, past_use, require_same_rules
+from .history import Outline, naming_its_place, outline_of, past_use, place_for, require_same_rules
 from .isolation import warn_of_lost
 from .recorded_runs import NOTHING_RECORDED, RecordedRun, read_recorded
 from .results import RunResult, result_of
@@ -89,7 +89,7 @@ async def run(
                 settings=settings.as_json(), versions=versions(), sandbox=where.layers, initial=initial,
                 evaluator=evaluator, prompts=prompts, exploits=exploits, rules=RULES,
                 programs=digests_of(text for texts in models_of(settings).values() for text in texts),
-                branches=branches_of(settings.as_json()),
+                branches=branches_of(settings.as_json()), place=place_for(settings.domain),
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, machines=where,
@@ -139,8 +139,9 @@ async def resume(
             _require_same_programs(settings, before.started.programs, folder)
         if address is not None:
             address.require_free()
-        domain = load_domain(settings.domain, settings.provenance)
-        require_same_simulator(domain, settings.options)
+        with naming_its_place(before.started):
+            domain = load_domain(settings.domain, settings.provenance)
+            require_same_simulator(domain, settings.options)
         load_method(settings.method, settings.provenance)
         require_installed(settings.domain)
         recorded = _recording(settings)
@@ -164,7 +165,8 @@ async def resume(
                 workers=workers_of(settings, domain, workers or settings.workers), address=address,
                 recorded=recorded,
             )
-            return await _go_on(work, resumed, store, display)
+            with naming_its_place(before.started):
+                return await _go_on(work, resumed, store, display)
 
 
 async def _go_on(work: Work, resumed: RunResumed, store: RunStore, display: Display) -> RunResult:

@@ -16,6 +16,7 @@ from ..core.ballot_files import BALLOTS
 from ..core.errors import MementoError, first_of
 from ..core.events import (
     AskedAgain,
+    EnvironmentRemembered,
     Fact,
     HintGiven,
     ReplayDiffered,
@@ -25,7 +26,7 @@ from ..core.events import (
     ServiceNoted,
 )
 from ..core.keeper import Keeper
-from ..core.ports import Attentive, Display, Domain, RemotePool, interpreter_of
+from ..core.ports import Attentive, Display, Domain, RemotePool, interpreter_of, is_compared
 from ..core.text import one_line
 from ..core.values import Call
 from ..domains import import_string
@@ -166,8 +167,8 @@ class Session:
         exclude_loaded_from_gc()
         with _end_on_record(bus, done=lambda: self._use.status.stage == "done"):
             async with (
-                self._pool(observer_for(feed.observe, display)) as pool, self._bringing(pool), self._sheets() as sheets,
-                feed.serve(work.address),
+                self._pool(observer_for(feed.observe, display), bus) as pool, self._bringing(pool),
+                self._sheets() as sheets, feed.serve(work.address),
             ):
                 if isinstance(pool, RemotePool):
                     feed.load = pool.load
@@ -175,7 +176,7 @@ class Session:
                 status = await supervisor.run(self._store.facts(texts=False))
         return result_of(self._store, status=status)
 
-    def _pool(self, observer: Observer) -> ProcessPool | RemotePool:
+    def _pool(self, observer: Observer, bus: EventBus) -> ProcessPool | RemotePool:
         work = self._work
         twin = twin_of(work.settings, work.domain)
         twins = {} if twin is None else {GATE_SPLIT: twin}
@@ -191,6 +192,11 @@ class Session:
             observer=observer,
             python=interpreter_of(work.domain, work.settings.options, work.settings.provenance),
             stays=staying(work.settings),
+            compared=is_compared(work.domain, work.settings.options) and not self._use.status.remembers,
+            alone=self._use.status.rolls_alone,
+            remembers=lambda differs, before, alone: bus.publish(
+                [EnvironmentRemembered(differs=differs, before=before, alone=alone)]
+            ),
             warm="search" if work.recorded.tape is None else None,      # a replay waits for no model
         )
 

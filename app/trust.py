@@ -52,6 +52,7 @@ COVERED: Final[Mapping[str, Cover]] = {
     "RunStarted.sandbox": Cover("what a resumed run is compared with", SIGNED),
     "RunStarted.programs": Cover("what a resumed run is compared with", SIGNED),
     "RunStarted.branches": Cover("displays, as the names of a generation's parts", SIGNED),
+    "RunStarted.place": Cover("people, in the sentence on a domain that fails elsewhere", SIGNED),
     "HintGiven.text": Cover("models that propose, as the words of the user", SIGNED),
     "RunResumed.model": Cover("services, keys, programs that are started", SIGNED),
     "RunResumed.origin": Cover("the signature itself", SIGNED),
@@ -72,7 +73,7 @@ COVERED: Final[Mapping[str, Cover]] = {
     **dict.fromkeys(("call", "earlier"), _CALL),
     **dict.fromkeys((
         "RunStopped.reason", "RunStopped.why", "ServiceNoted.model", "ServiceNoted.event", "ServiceNoted.text",
-        "ReplayDiffered.asked",
+        "ReplayDiffered.asked", "EnvironmentRemembered.differs",
     ), _SHOWN),
 }
 """By the name of a field with a text, or of a fact and its field, which comes first."""

@@ -30,7 +30,7 @@ from ..core.events import (
     WhatIfBegun,
 )
 from ..core.keeper import Keeper
-from ..core.ports import Ask, Domain, Reply, interpreter_of
+from ..core.ports import Ask, Domain, Reply, interpreter_of, is_compared
 from ..core.recording_file import trajectory_path
 from ..core.values import CandidateState
 from ..domains import import_string, require_installed
@@ -237,6 +237,7 @@ async def _drive(
         domain=import_string(settings.domain), splits={"search": settings.options}, workers=count,
         trajectories=folder / TRAJECTORIES,
         python=interpreter_of(state.domain, settings.options, settings.provenance), stays=lambda _: False,
+        compared=is_compared(state.domain, settings.options),
     ) as pool:
         lanes = make_lanes(
             settings, state.domain, models.within(ledger).continued(known), pool, workers=where.places or count,

@@ -12,7 +12,7 @@ from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Final, Literal
 
-from ..core.extras import EXTRAS, install_command, is_installed, missing_modules
+from ..core.extras import EXTRAS, install_command, is_installed, missing_modules, replaced_packages, replaced_words
 from ..core.version import __version__
 from ..domains.kitchen.unity import build as unity
 from ..models.providers import KEY_VARIABLES
@@ -171,6 +171,9 @@ def _software() -> Iterator[Finding]:
         topic=topic, name="numpy", state="ok" if numpy else "missing", words=numpy or "not installed",
         fix="" if numpy else "run ./memento in a checkout, or install the wheel again",
     )
+    for package, (locked, here) in replaced_packages().items():
+        yield Finding(topic=topic, name=package, state="missing", words=f"{here}, locked {locked}",
+                      fix=replaced_words(package, locked, here))
     uv = uv_version()
     yield Finding(topic=topic, name="uv", state="ok" if uv else "absent",
                   words=uv or "not installed; needed for installation only")

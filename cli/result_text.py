@@ -8,7 +8,7 @@ from typing import Final
 from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
 from ..core import text
 from ..core.operators import OPERATORS
-from ..core.text import both, cost, duration, interval_words, one_line, plural, signed_number, text_table
+from ..core.text import both, cost, digits_apart, duration, interval_words, one_line, plural, signed_number, text_table
 from ..core.values import JSON, Operator
 from ..memory.card import luck_words
 from ..memory.quality import IN_SEARCH, conflict_words, on_episodes
@@ -24,9 +24,9 @@ def describe_run(result: RunResult) -> str:
     lines = [
         f"{result.run}: {result.status} after {plural(result.generations, 'generation')}, {duration(result.wall_s)}",
         f"  elite            {result.elite or 'none'}",
-        f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
+        f"  fitness          {_two(result.initial_fitness, result.fitness)}"
         f"   under the run's own evaluator{_fresh(result)}",
-        f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
+        f"  held-out         {_two(result.reference_initial, result.reference_fitness)}"
         f"   under the reference evaluator{_final_measure(result)}",
         *_conflict(result), *_luck(result),
         f"  candidates       {result.candidates}, over {plural(result.episodes_run, 'episode')}"
@@ -36,6 +36,12 @@ def describe_run(result: RunResult) -> str:
         f"  isolation        {isolation(result.sandbox).removeprefix('isolation: ')}",
     ]
     return "\n".join(lines)
+
+
+def _two(before: float | None, after: float | None) -> str:
+    """F of p_0 and of the elite, with as many digits as tell them apart."""
+    digits = digits_apart(before, after)
+    return f"{number(before, digits=digits)} -> {number(after, digits=digits)}"
 
 
 def _fresh(result: RunResult) -> str:
@@ -50,12 +56,13 @@ def _fresh(result: RunResult) -> str:
 
 
 def _conflict(result: RunResult) -> list[str]:
-    """That F rose while success fell on the held-out episodes; nothing where they agree."""
+    """That F rose while success fell on the held-out episodes, and what else is to be known first."""
     fitness = (result.reference_initial, result.reference_fitness)
     if fitness == (None, None):
         fitness = (result.initial_fitness, result.fitness)
     words = conflict_words(fitness, (result.initial_success, result.final_success))
-    return [f"  NOTE             {words}"] if words else []
+    notes = () if result.card is None else result.card.notes
+    return [f"  NOTE             {note}" for note in (words, *notes) if note]
 
 
 def _luck(result: RunResult) -> list[str]:

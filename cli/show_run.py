@@ -66,8 +66,9 @@ def describe_run(
     rows = list_generations(slots)
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
-        _curve(rows), _elites(view, width), _islands(status), _final_measure(status), _unseen(card, folder, width),
-        _failures(list_failures(status), width), _rejections(slots), _effort(status, card),
+        _curve(rows), _elites(view, width), _islands(status), _final_measure(status), _notes(card, width),
+        _unseen(card, folder, width), _failures(list_failures(status), width), _rejections(slots),
+        _effort(status, card),
         _wrap("", _spent_time(status, slots), width), _gate(status, slots),
         _pace(slots), _wrap("size", size_words(card), width), _onward(folder, status, state, live=live),
     ):
@@ -257,6 +258,11 @@ def _final_measure(status: RunStatus) -> Iterator[str]:
         yield _row(
             each.conditions, f"F {_number(each.initial_fitness)} -> {_number(each.elite_fitness)}{final_words(each)}"
         )
+
+
+def _notes(card: Card, width: int) -> Iterator[str]:
+    for note in card.notes:
+        yield from _wrap("NOTE", note, width)
 
 
 def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ The names are those of `[project.optional-dependencies]` in `pyproject.toml`.
 
 import json
 import os
+import re
 import sys
 import sysconfig
 import traceback
@@ -22,6 +23,7 @@ DISTRIBUTION: Final = "memento-evolve"      # the name that pip installs; the mo
 WHEEL: Final = "PATH.whl"                   # for whom it is not known: the wheel that MEMENTO was installed from
 OWN_UV: Final = ".uv/bin/uv"                # of a checkout whose launcher installed it
 _ROOT: Final = Path(__file__).resolve().parents[1]
+SIMULATING: Final = ("mujoco", "numpy", "robosuite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,33 @@ def pip_command(package: str) -> str:
 
 def _uv() -> str:
     return "uv" if which("uv") is not None or not (_ROOT / OWN_UV).exists() else OWN_UV
+
+
+def replaced_packages() -> dict[str, tuple[str, str]]:
+    """The packages that simulate and are not those of the lock any more: its version and the one here, by name.
+
+    Installing another package replaces them without a word. None outside of a checkout.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    lock = _ROOT / "requirements.lock"
+    if Path(sys.prefix).resolve() != _ROOT / ".venv" or not lock.exists():
+        return {}
+    found = {}
+    for name, locked in re.findall(rf"^({'|'.join(SIMULATING)})==([^ ]+)", lock.read_text(encoding="utf-8"), re.M):
+        try:
+            here = version(name)
+        except PackageNotFoundError:
+            continue
+        if here != locked:
+            found[name] = locked, here
+    return found
+
+
+def replaced_words(name: str, locked: str, here: str) -> str:
+    """What such a package means, with the way back."""
+    return (f"{name} is {here} here, and {locked} in requirements.lock: another package's installation replaced it, and"
+            f" figures may differ from those before; go back with {pip_command(f'{name}=={locked}')}")
 
 
 def shadow_words(error: BaseException) -> str:

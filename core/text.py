@@ -101,6 +101,12 @@ def number(value: float | None, *, digits: int = 3, unknown: str = DASH) -> str:
     return unknown if value is None else f"{value:,.{digits}f}"
 
 
+def digits_apart(*values: float | None) -> int:
+    """The decimals, from 3 to 6, at which values that differ are shown as different numbers."""
+    known = {value for value in values if value is not None}
+    return next((digits for digits in range(3, 6) if len({round(value, digits) for value in known}) == len(known)), 6)
+
+
 def share(value: float | None, *, unknown: str = DASH) -> str:
     """A share in [0, 1] as a percentage; `unknown` for None."""
     return unknown if value is None else f"{100 * value:.0f} %"

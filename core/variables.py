@@ -36,6 +36,11 @@ _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENT
 _NOT_SECRET: Final = frozenset({"MJKEY_PATH", "MUJOCO_PY_MJKEY_PATH"})     # where an old licence's file is
 _WITH_PASSWORD: Final = re.compile(r"[A-Za-z][\w+.-]*://[^/\s@]*:[^/\s@]+@")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NO_DISPLAY: Final = re.compile(
+    r"NoSuchDisplay|OpenGL platform library|[Cc]annot connect to (\"|'|X|the X|display)|X11: The DISPLAY|"
+    r"no display name|[Ff]ailed to (open|initialize) (X )?(display|EGL|GLFW|GLX|OSMesa|OpenGL)|gladLoadGL|GLFWError|"
+    r"libE?GL\.so|OSMesa.*not|No available video device|EGL.*not (be )?initiali[sz]ed|eglQueryString"
+)
 SHORTEST_SECRET: Final = 8     # characters; a shorter value may be any word
 _also: set[str] = set()
 
@@ -92,7 +97,10 @@ def secrets_in(given: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def hint(said: str, given: Mapping[str, str]) -> str:
-    """Words for a simulator's error that names a variable which is set here but not passed; "" for none."""
+    """Words for a simulator's error on a missing display, or a variable that is not passed; "" for neither."""
+    if _NO_DISPLAY.search(said) and "xvfb" not in said:
+        return (" (nothing can be drawn here: without a display try MUJOCO_GL=egl PYOPENGL_PLATFORM=egl before the"
+                " command, or osmesa for both, or xvfb-run -a memento …; memento doctor tries the renderers)")
     kept = passed_variables(given)
     named = [name for name in dict.fromkeys(re.findall(r"\b[A-Z][A-Z0-9_]{3,}\b", said))
              if name in given and name not in kept and not _is_secret(name)]

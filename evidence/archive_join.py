@@ -37,7 +37,22 @@ def join(parts: Sequence[tuple[str, Evidence]]) -> Evidence:
                     " seeds or tasks"
                 )
             owners[cell] = name
+    _require_same_simulators(parts)
     return _together([part for _, part in parts], _whole(tuple(plans.values())))
+
+
+def _require_same_simulators(parts: Sequence[tuple[str, Evidence]]) -> None:
+    """Raise UsageError where two parts measured a task with two versions of what simulates it."""
+    known: dict[tuple[str, str], tuple[str, str]] = {}     # the part and the version, by task and package
+    for name, part in parts:
+        for record in part.records:
+            for package, version in record.simulator.items():
+                first, other = known.setdefault((record.task, package), (name, version))
+                if version != other:
+                    raise UsageError(
+                        f"{record.task} has two simulators: {package} was {other} in {first} and {version} in {name}; "
+                        "repeat one part with the other's version, or report each alone"
+                    )
 
 
 def _plan_of(name: str, evidence: Evidence) -> Experiment:

@@ -85,6 +85,7 @@ def _of_run(record: RunRecord) -> Opening:
         f"has {name} {value} on {unseen} (p_0: {before})"
     )
     luck = "" if record.card is None else luck_words(record.card, one_line(record.name, 60))
+    notes = () if record.card is None else record.card.notes
     conflict = conflict_words(
         (final.initial_fitness, final.elite_fitness), (final.initial_success, final.elite_success)
     )
@@ -97,7 +98,7 @@ def _of_run(record: RunRecord) -> Opening:
             Number(name="F in the search", value=number(last.fitness),
                    detail=f"{success}p_0: {number(record.initial_fitness)}"),
         ),
-        note=" ".join(f"{words[:1].upper()}{words[1:]}." for words in (conflict, luck) if words),
+        note=" ".join(f"{words[:1].upper()}{words[1:]}." for words in (conflict, *notes, luck) if words),
     )
 
 

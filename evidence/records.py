@@ -1,7 +1,9 @@
 """One run as evidence: the numbers of its log for tables and curves. Pure: facts -> record."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -24,6 +26,7 @@ from ..memory.slots import Remembered
 from ..memory.spending import Spending
 from .descent import CandidateRow, list_candidates, trace_lineage
 
+SIMULATORS = ("mujoco", "numpy", "robosuite")
 NEAR_DUPLICATE = 0.9  # difflib's ratio from which two edit summaries are near-duplicates
 
 
@@ -128,6 +131,16 @@ class RunRecord:
     audit: Audit | None = None  # of `evaluator`, if `memento audit` examined it
     version: int = 1  # of `evaluator`, where it moved; then F by earlier versions cannot be compared
     first_fitness: float | None = None  # F of p_0 by `evaluator`; None in the archives of older versions
+
+    @property
+    def simulator(self) -> Mapping[str, str]:
+        """The versions of what simulated the task: those that a look at it found, else of the packages that can."""
+        options = self.settings.get("options")
+        text = options.get("description") if isinstance(options, Mapping) else None
+        with suppress(ValueError, TypeError, KeyError):
+            found: Mapping[str, str] = json.loads(str(text))["versions"]
+            return found
+        return {name: self.versions[name] for name in SIMULATORS if name in self.versions}
 
     @property
     def initial_fitness(self) -> float | None:

@@ -12,6 +12,7 @@
     lookup            the record of one policy, evaluator, vote or attempt, read from the store on request
     migrations        the tables of a run's database, as numbered migrations
     noting            keeps a small file with the current activity in a live run's folder, for `memento watch`
+    notes             what a reader has to know of a run before its figures are believed, in a sentence each
     origin            whether this installation wrote a run
     pace              how fast a policy is: the CPU time of its calls, and how long one of its episodes takes
     quality           the quality of a program as a run states it: on episodes that did not select it

@@ -22,6 +22,7 @@ from ..core.order_ids import CONFIRM, FINAL, INITIAL, SCORE, SEARCH, final, owne
 from ..core.returns import return_of
 from ..core.text import interval_words, number, plural, share, signed_number
 from ..core.values import Episode
+from .notes import notes_of
 from .pace import pace_of
 from .quality import IN_SEARCH, on_episodes
 from .run_status import RunStatus
@@ -86,6 +87,7 @@ class Card:
     candidates which an earlier candidate had deleted.
     """
 
+    notes: tuple[str, ...] = ()     # what is to be known before the figures are believed
     unseen: Unseen | None = None
     robust: Mapping[str, Unseen] = field(default_factory=dict)      # the same under changed conditions, by their name
     luck: tuple[Luck, ...] = ()
@@ -107,6 +109,7 @@ def card_of(view: RunView, measured: Iterable[Fact], programs: Iterable[Fact]) -
     facts = [*measured]
     unseen = None if status.final is None else _unseen_figures(status.final, facts)
     return Card(
+        notes=notes_of(status),
         unseen=unseen,
         robust={each.conditions: _unseen_figures(each, facts, each.conditions) for each in status.robust},
         luck=() if unseen is None else tuple(_luck(view, unseen)),
@@ -212,6 +215,7 @@ VERDICTS: Final = {     # the worst first
 
 def card_words(card: Card, run: str) -> Iterator[tuple[str, str]]:
     """All of the card of a run, each entry with its name."""
+    yield from (("Note", note) for note in card.notes)
     if card.unseen is not None:
         yield "Unseen", unseen_words(card.unseen)
     for name, unseen in card.robust.items():

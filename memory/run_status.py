@@ -16,6 +16,7 @@ from ..core.events import (
     EliteChanged,
     EliteChosen,
     EliteConfirmed,
+    EnvironmentRemembered,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorChosen,
@@ -46,6 +47,7 @@ from ..core.events import (
 from ..core.faults import Fault, FaultKind, is_stopped
 from ..core.methods import RecordedSettings, branches_of, candidates_expected, final_measures, tuning_episodes
 from ..core.order_ids import FINAL, parse
+from ..core.returns import return_of
 from ..core.text import credible
 from ..core.values import JSON, Episode
 from .saved_episodes import SavedEpisodes
@@ -143,6 +145,10 @@ class RunStatus:
     moves: int = 0                      # successors that were tried
     hints: int = 0                      # that a person gave
     critiques: int = 0                  # what a critic said about episodes
+    remembers: str = ""                 # that the environment keeps something of earlier episodes, in a sentence
+    rolls_alone: bool = False           # so that every rollout has a process of its own
+    returns: tuple[float, float] | None = None  # the least and the greatest of an episode
+    succeeded: int = 0                  # episodes
     replay_differs: str | None = None   # in a replay by order: the first order whose prompt was not the recorded one
     failures: dict[tuple[str, FaultKind], FailureCount] = field(default_factory=dict)
     _tally: SpendingTally = field(default_factory=SpendingTally)
@@ -265,6 +271,8 @@ class RunStatus:
                 self.final = fact
             case HintGiven():
                 self.hints += 1
+            case EnvironmentRemembered():
+                self.remembers, self.rolls_alone = fact.text, fact.alone
             case ReplayDiffered() if self.replay_differs is None:
                 self.replay_differs = fact.asked
             case RunStarted() | RunResumed() | RunPaused() | RunContinued() | RunStopped() | StageEntered():
@@ -305,6 +313,11 @@ class RunStatus:
         self.episodes += 1
         self.search_episodes += parse(order or "").stage != FINAL
         self.episode_wall_s += episode.wall_s
+        self.succeeded += episode.success
+        total = return_of(episode)
+        if total is not None:
+            least, most = self.returns or (total, total)
+            self.returns = min(least, total), max(most, total)
         node = episode.notes.node
         if node is not None:
             use = self.nodes.get(node, NodeUse())

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import fsum
 from typing import TypeVar
 
@@ -98,7 +99,7 @@ class Trials:
             slot=candidate.slot,
             episodes=candidate.episodes,
             scores=candidate.scores,
-            digest=digest(candidate.program),
+            digest=_shape_of(candidate),
         )
         return self._remember(trial)
 
@@ -310,6 +311,21 @@ def trial_from(
         courses=tuple(course_of(parent.episodes, parent.scores) for parent in parents),
         shape=shape,
     )
+
+
+def is_same(one: CandidateState, other: CandidateState) -> bool:
+    """Whether two candidates are the same program: a model that sends a parent back has found nothing."""
+    return one.program == other.program or _shape_of(one) == _shape_of(other)
+
+
+def _shape_of(candidate: CandidateState) -> str:
+    return candidate.shape or _digest_of(candidate.program)
+
+
+@lru_cache(maxsize=64)
+def _digest_of(program: Program) -> str:
+    """Of a program without a shape on the log, such as p_0, which every slot of a chain is compared with."""
+    return digest(program)
 
 
 def bound(trial: Trial) -> float:

@@ -15,6 +15,7 @@ from ..core.events import (
     EliteChanged,
     EliteChosen,
     EliteConfirmed,
+    EnvironmentRemembered,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorAttacked,
@@ -55,7 +56,17 @@ from ..core.events import (
     WhatIfBegun,
 )
 from ..core.faults import is_stopped
-from ..core.text import both, number, one_line, plural, share, success_and_return, two_digits, version_words
+from ..core.text import (
+    both,
+    digits_apart,
+    number,
+    one_line,
+    plural,
+    share,
+    success_and_return,
+    two_digits,
+    version_words,
+)
 from ..memory.evaluator_pools import hardened_words, moved_words
 from ..memory.quality import conflict_words
 from .words import (
@@ -94,7 +105,7 @@ def _of_answers(fact: Fact) -> str | None:
             return look_words(fact)
         case ProposalFailed():
             return fault_words(fact.fault)
-        case ServiceNoted():
+        case ServiceNoted() | EnvironmentRemembered():
             return fact.text
     return None
 
@@ -235,17 +246,19 @@ def confirmed_words(fact: EliteConfirmed) -> str:
     chance = "" if fact.chance is None else f" (p = {fact.chance:.2g})"
     if fact.confirmed and fact.chance == 1.0:
         chance = " (no pair differs, so the search's episodes decide)"
+    digits = digits_apart(fact.candidate_fitness, fact.elite_fitness)
     return (
-        f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {plural(fact.episodes, 'fresh episode')},"
-        f" the elite {number(fact.elite_fitness)}{chance}"
+        f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness, digits=digits)} on"
+        f" {plural(fact.episodes, 'fresh episode')}, the elite {number(fact.elite_fitness, digits=digits)}{chance}"
     )
 
 
 def choice_words(fact: EliteChosen) -> str:
     """The result of the final choice, in a line."""
     stays = " stays" if fact.candidate == fact.elite else f" instead of {fact.elite}"
+    digits = digits_apart(*(each.fitness for each in fact.ranking))
     met = ", ".join(
-        f"{each.candidate} F {number(each.fitness)}"
+        f"{each.candidate} F {number(each.fitness, digits=digits)}"
         f"{'' if each.success_rate is None else f', success {share(each.success_rate)},'} on {each.episodes}"
         for each in fact.ranking
     )

@@ -1,6 +1,6 @@
 """Facts as plain lines for a reader who follows a run. Pure: (fact, view with that fact, time) -> lines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..core.events import (
     BranchEnded,
@@ -11,6 +11,7 @@ from ..core.events import (
     EliteChanged,
     EliteChosen,
     EliteConfirmed,
+    EnvironmentRemembered,
     EvaluatorChosen,
     EvaluatorHardened,
     EvaluatorMoved,
@@ -39,7 +40,7 @@ from ..core.faults import Fault
 from ..core.methods import CALIBRATE, branches_of, replies_in_turn
 from ..core.operators import OPERATORS
 from ..core.order_ids import CHOICE, CONDITIONS, CONFIRM, FINAL, SEARCH, STARTS, parse
-from ..core.text import cost, number, one_line, plural, success_and_return, token_count, version_words
+from ..core.text import cost, digits_apart, number, one_line, plural, success_and_return, token_count, version_words
 from ..core.values import EvaluatorCandidate, MethodBranch, Operator
 from ..memory.activity import ActivityNote
 from ..memory.evaluator_pools import hardened_words, moved_words
@@ -108,7 +109,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             )
         case ProposalMade(left_out=parts) if parts:
             return (f"   {fact.order}  its prompt had no room for {'; '.join(parts)}",)
-        case ServiceNoted():
+        case ServiceNoted() | EnvironmentRemembered():
             return (f"   {fact.text}",)
         case StageEntered():
             return _stage(fact.stage, status)
@@ -205,6 +206,9 @@ def _start_lines(fact: RunStarted) -> tuple[str, ...]:
         f"seed {settings.get('seed')}, up to {settings.get('workers')} rollouts at once, model {model}"
     ]
     lines.append(shares_words(settings))
+    options = settings.get("options")
+    if isinstance(options, Mapping) and options.get("high_is_guess"):
+        lines.append(f"F of a return is scaled by a guess of a good one, gym.high = {options.get('high'):.4g}")
     if model == "offline":
         lines.append("no language model: programs are built and varied by the embedded offline mutator, "
                      "which demonstrates the machinery, not language models; --model selects one")
@@ -295,12 +299,19 @@ def _move_lines(fact: EvaluatorMoved) -> tuple[str, ...]:
 
 
 def _verdict(slot: Slot, status: RunStatus) -> str:
-    gained = "" if slot.difference is None else f" ({slot.difference:+.3f})"
+    gained = "" if slot.difference is None else f" ({_signed(slot.difference)})"
     return _candidate(slot, status, f"{gained} {'accepted' if slot.accepted else 'rejected'}")
 
 
 def _to_the_elite(fact: CandidateScored, status: RunStatus) -> str:
-    return "" if status.elite is None else f" ({fact.candidate.fitness - status.elite.fitness:+.3f} to the elite)"
+    if status.elite is None:
+        return ""
+    return f" ({_signed(fact.candidate.fitness - status.elite.fitness)} to the elite)"
+
+
+def _signed(difference: float) -> str:
+    """A difference of F, with more digits where three hide it."""
+    return f"{difference:+.{digits_apart(0.0, difference)}f}"
 
 
 def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
@@ -344,7 +355,7 @@ def _elite(fact: EliteChanged, status: RunStatus, now: float | None) -> tuple[st
         return (f"   elite: p_0{graded}{_also(fact)}",)
     before = status.elite_before
     gain = gain_of(fact, before)
-    gained = f" ({gain:+.3f})" if gain is not None and graded else ""
+    gained = f" ({_signed(gain)})" if gain is not None and graded else ""
     what = f"new elite from {fact.origin}: {fact.candidate}" if fact.changed else "the elite stays"
     return (
         f"-- generation {fact.generation} of {status.number('generations')}: {what}{graded}{gained}"

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..core.events import (
     EliteChanged,
+    EnvironmentRemembered,
     EvaluatorChosen,
     Fact,
     FinalMeasured,
@@ -58,7 +59,7 @@ EVERY_S = 0.5             # between two drawings
 CLOSING_S = 2.0           # the longest wait for a terminal that accepts no more output
 MARGIN = 1                # free rows, so that the terminal does not scroll
 KEPT = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EvaluatorChosen, EliteChanged,
-        FinalMeasured, ServiceNoted)    # facts whose lines stay above the screen
+        FinalMeasured, EnvironmentRemembered, ServiceNoted)    # facts whose lines stay above the screen
 
 Change = Callable[[LiveView], tuple[str, ...]]       # changes the view, returns lines to keep
 

@@ -42,6 +42,7 @@ from .proposals import (
 )
 from .run import (
     RULES,
+    EnvironmentRemembered,
     EpisodeEnded,
     EpisodeScored,
     FinalMeasured,
@@ -90,12 +91,13 @@ from .search import (
 __all__ = [
     "RULES", "ArchiveChanged", "AskedAgain", "AttackEvaluator", "BranchEnded", "CandidateAccepted",
     "CandidateRejected", "CandidateScored", "Compute", "ConstantsTried", "Criticise", "Criticised", "DuplicateFound",
-    "EliteChanged", "EliteChosen", "EliteConfirmed", "EpisodeEnded", "EpisodeScored", "EvaluatorAttacked",
-    "EvaluatorChosen", "EvaluatorExamined", "EvaluatorHardened", "EvaluatorMoved", "EvaluatorPoolScored", "Examine",
-    "Fact", "FinalMeasured", "GateDecided", "HintGiven", "InitialChosen", "IslandsChanged", "Judge", "LookCloser",
-    "Migrated", "Order", "PopulationChanged", "ProbesRecorded", "ProposalFailed", "ProposalMade", "ProposalStopped",
-    "Propose", "ProposeAttack", "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "RobustMeasured", "Roll",
-    "RolledAhead", "RunContinued", "RunPaused", "RunResumed", "RunStarted", "RunStopped", "SaturationChecked",
-    "ScoreEpisode", "SearchEnded", "ServiceNoted", "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants",
-    "TryOnTwin", "TryProgram", "TuningEnded", "TurnTaken", "TwinTried", "VoteCast", "WhatIfBegun", "Withdraw",
+    "EliteChanged", "EliteChosen", "EliteConfirmed", "EnvironmentRemembered", "EpisodeEnded", "EpisodeScored",
+    "EvaluatorAttacked", "EvaluatorChosen", "EvaluatorExamined", "EvaluatorHardened", "EvaluatorMoved",
+    "EvaluatorPoolScored", "Examine", "Fact", "FinalMeasured", "GateDecided", "HintGiven", "InitialChosen",
+    "IslandsChanged", "Judge", "LookCloser", "Migrated", "Order", "PopulationChanged", "ProbesRecorded",
+    "ProposalFailed", "ProposalMade", "ProposalStopped", "Propose", "ProposeAttack", "ProposeEvaluator",
+    "RecordProbes", "ReplayDiffered", "RobustMeasured", "Roll", "RolledAhead", "RunContinued", "RunPaused",
+    "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode", "SearchEnded", "ServiceNoted",
+    "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants", "TryOnTwin", "TryProgram", "TuningEnded",
+    "TurnTaken", "TwinTried", "VoteCast", "WhatIfBegun", "Withdraw",
 ]

@@ -32,6 +32,7 @@ class RunStarted(Fact):
     rules: int = 1                           # RULES of the version that wrote the log
     programs: Mapping[str, str] = field(default_factory=dict)   # SHA-256 of the programs that answer, by their paths
     branches: tuple[MethodBranch, ...] = ()   # of a generation, so that views need not know the method
+    place: Mapping[str, str] = field(default_factory=dict)  # "folder" and "PYTHONPATH", if the domain is not ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,30 @@ class ServiceNoted(Fact):
     model: str
     event: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentRemembered(Fact):
+    """An episode that was played again differed: the environment keeps something of earlier episodes.
+
+    `differs` says in words what of it did. From here on every rollout has a process of its own, if `alone`; `before`
+    rollouts of this session had not, and their figures may hold what earlier episodes left. If not `alone`, processes
+    of their own differ, too, so that nothing repeats an episode.
+    """
+
+    differs: str
+    before: int
+    alone: bool
+
+    @property
+    def text(self) -> str:
+        """What was found and what follows, in a sentence or two."""
+        if not self.alone:
+            return (f"the same seed gives different episodes, in processes of their own as well ({self.differs}): what "
+                    "is compared on common episodes is compared on similar ones")
+        marked = f" {self.before} rollouts before may hold what earlier ones left." if self.before else ""
+        return (f"the environment keeps something of earlier episodes: one that was played again differed "
+                f"({self.differs}). From here on every rollout has a process of its own.{marked}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

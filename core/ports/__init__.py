@@ -31,6 +31,7 @@ from .domain import (
     Invariant,
     KnowingOrder,
     KnownEpisode,
+    Looked,
     Numeric,
     Periodic,
     Rig,
@@ -43,6 +44,7 @@ from .domain import (
     has_success,
     interpreter_of,
     invariances_of,
+    is_compared,
     shelf_of,
     twin_for,
 )
@@ -103,6 +105,7 @@ __all__ = [
     "Invariant",
     "KnowingOrder",
     "KnownEpisode",
+    "Looked",
     "Model",
     "Naming",
     "Narrating",
@@ -138,6 +141,7 @@ __all__ = [
     "has_success",
     "interpreter_of",
     "invariances_of",
+    "is_compared",
     "shelf_of",
     "twin_for",
 ]

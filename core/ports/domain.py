@@ -202,6 +202,20 @@ def has_success(domain: Domain, options: Mapping[str, JSON]) -> bool:
 
 
 @runtime_checkable
+class Looked(Protocol):
+    """An optional port of a domain whose environments are other people's, so that a look found what is known of them.
+    """
+
+    def is_compared(self, options: Mapping[str, JSON]) -> bool:
+        """Whether rollouts verify that the seed of an episode determines it, whatever was played before."""
+
+
+def is_compared(domain: Domain, options: Mapping[str, JSON]) -> bool:
+    """Whether a pool compares rollouts of environments with these (completed) options; domains of ours need not."""
+    return isinstance(domain, Looked) and domain.is_compared(options)
+
+
+@runtime_checkable
 class Periodic(Protocol):
     """An optional port of a domain whose control steps have a duration in the world that it simulates."""
 

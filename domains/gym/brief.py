@@ -101,6 +101,7 @@ def _episode(settings: Settings) -> str:
         *_rewards(settings),
         *(["- An action after which the reward or the observation is no number is a fault: the episode's fitness is 0."]
           if settings.divergence_is_fault else []),
+        *(["- NaN in an observation stands for no reading."] if settings.nan_is_reading else []),
         f"- A policy of random actions has a mean return of {known.random_mean:.4g} (standard deviation "
         f"{known.random_std:.3g}, {known.random_episodes} episodes).",
         *raises,

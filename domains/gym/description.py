@@ -30,6 +30,7 @@ from .spaces import Leaf
 FORMAT: Final = 3
 LIMIT_S: Final = 600.0      # to make the environment: it may compile or download
 STEP_S: Final = 120.0       # for one step or one reset, as in a worker
+CLOSED_S: Final = 30.0      # for what was looked at to close, after the answer
 LOOK_S: Final = 1_800.0     # for all; what is measured has limits of its own
 SLOW_S: Final = 60.0        # after this the speed is reported
 SOME_EPISODES: Final = 128
@@ -91,6 +92,7 @@ class Description:
     shape: RewardShape | None = None            # how rewards and success go together; None: not known
     truncated_after: int | None = None          # steps after which the environment itself truncates, if always as many
     reset: Mapping[str, JSON] = field(default_factory=dict)     # the options that `reset` gets
+    no_reading: tuple[str, ...] = ()            # fields that are NaN where an episode begins
     only_at_reset: tuple[str, ...] = ()         # what `info` of `reset` alone has and no observation
 
     def as_text(self) -> str:
@@ -125,7 +127,8 @@ def _parse(text: str) -> Description:
     values["choices"] = tuple(values.get("choices", ()))
     shape = values.get("shape")
     values["shape"] = None if shape is None else RewardShape(**shape)
-    values["only_at_reset"] = tuple(values.get("only_at_reset", ()))
+    for name in ("only_at_reset", "no_reading"):
+        values[name] = tuple(values.get(name, ()))
     return Description(**values)
 
 
@@ -196,7 +199,7 @@ class _Look:
 
     def __init__(self, request: str, task: str, modes: Sequence[str] = ()) -> None:
         asked = {**json.loads(request), "modes": list(modes)}
-        self._name = str(asked["id"])
+        self._name, self._request = str(asked["id"]), request
         self._folder = TemporaryDirectory(prefix="memento-look-")
         self._progress = Path(self._folder.name, "progress")
         command = module_command("memento.domains.gym.helper", python=asked.pop("python"))
@@ -232,7 +235,7 @@ class _Look:
         self._wait()
         code = self._process.returncode
         try:
-            answer: dict[str, Any] = json.loads(self._file("answer").read_bytes()) if code == 0 else {}
+            answer: dict[str, Any] = json.loads(self._file("answer").read_bytes())     # it may fail to close, after it
         except ValueError:
             answer = {}
         if "problem" in answer:
@@ -240,6 +243,8 @@ class _Look:
             raise UsageError(problem + hint(problem, os.environ))
         if "raised" in answer:
             said = f"gym:{self._name} could not be looked at: {answer['raised']}"
+            if "in reset)" in said and not json.loads(self._request)["reset"]:
+                said += "; if its reset needs options, set them with gym.reset.NAME=VALUE"
             raise UsageError(said + hint(said, os.environ))
         if answer:
             return answer
@@ -253,7 +258,7 @@ class _Look:
     def _wait(self) -> None:
         """Until the process has ended. Raises UsageError if it does nothing for too long."""
         begun = changed = time.monotonic()
-        last, warned, pause = b"", False, 0.01
+        last, warned, pause, answered = b"", False, 0.01, 0.0
         while self._process.poll() is None:
             time.sleep(pause)
             pause = min(2 * pause, 0.2)
@@ -261,6 +266,10 @@ class _Look:
             line = self._progress.read_bytes() if self._progress.exists() else b""
             if line != last:
                 last, changed = line, now
+            if answered and now - answered > CLOSED_S:
+                return
+            if not answered and self._file("answer").stat().st_size:
+                answered = now
             limit_s = STEP_S if last else LIMIT_S
             if now - changed > limit_s or now - begun > LOOK_S:
                 raise UsageError(f"gym:{self._name} could not be looked at: {_stuck(last, now - changed, now - begun)}")

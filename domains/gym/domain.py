@@ -79,6 +79,10 @@ class GymDomain:
         if self.interpreter(options) is None:
             require_same_simulator(settings(options).description)
 
+    def is_compared(self, options: Mapping[str, JSON]) -> bool:
+        """Whether the look found episodes repeatable, as rollouts verify: see `core.ports.Looked`."""
+        return settings(options).description.repeatable
+
     def has_success(self, options: Mapping[str, JSON]) -> bool:
         """Whether the environment reports success, or a return counts as one: see `core.ports.Succeeding`."""
         return options["success"] != NONE

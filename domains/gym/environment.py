@@ -80,8 +80,11 @@ class GymEnvironment:
         start = 0
         for leaf in self._fields:
             if leaf.kind != TEXT:
-                part = np.nan_to_num(self._flat[start : start + leaf.size]).reshape(leaf.shape)
-                found[leaf.name] = (part.astype(np.int64) if leaf.whole else part).tolist()
+                flat = self._flat[start : start + leaf.size]
+                part = np.nan_to_num(flat)
+                plain = (part.astype(np.int64) if leaf.whole else part).astype(object)
+                plain[np.isnan(flat)] = None        # JSON has no NaN
+                found[leaf.name] = plain.reshape(leaf.shape).tolist()
                 start += leaf.size
         return found
 
@@ -105,7 +108,8 @@ class GymEnvironment:
             if refused:
                 raise InvalidAction(f"{refused}; the environment raised {error_words(error)}") from error
             raise SimulatorFailed(error_words(error)) from error
-        diverged = not (np.isfinite(reward) and not np.isnan(self._flat).any())
+        unread = not self._settings.nan_is_reading and np.isnan(self._flat).any()
+        diverged = bool(unread or not np.isfinite(reward))
         if diverged and self._settings.divergence_is_fault:     # else it would be a way to stop losing
             raise InvalidAction("the environment diverged: after this action its reward or observation is no number")
         reward = 0.0 if diverged else reward

@@ -141,12 +141,15 @@ class _Helper:
         plays: dict[str, Any] = {}
         differs: dict[str, str] = {}
         modes = modes_of(self._identity)
+        begun: _Begun | None = None
         for mode in modes:      # to make an environment can take a second: no more ways than needed
-            plays[mode], differs[mode] = self._plays(mode, history=True)
+            plays[mode], differs[mode], begun = self._plays(mode, history=True)
             if plays[mode]:
                 break
-        mode = next((mode for mode in modes if plays.get(mode)), modes[0])
-        begun = self._begin_episode(mode)
+        else:
+            mode = modes[0]
+        if begun is None:
+            begun = self._begin_episode(mode)
         facts = facts_of(begun.simulator.env, self._name)
         bare = begun.simulator.env.unwrapped
         attributes = plain_attributes(bare)
@@ -163,9 +166,13 @@ class _Helper:
             "changeable": can_change(begun.simulator.env, self._name),
         }}
 
-    def _plays(self, mode: str, *, history: bool) -> tuple[list[dict[str, Any]], str]:
-        """The first episodes, and where they differ after other episodes; none if that is not possible or they do."""
-        begun = None
+    def _plays(self, mode: str, *, history: bool) -> tuple[list[dict[str, Any]], str, "_Begun | None"]:
+        """The first episodes, and where they differ after other episodes; none if that is not possible or they do.
+
+        The environment of those that do not differ stays open: one that fails to close has been looked at by then.
+        """
+        begun: _Begun | None = None
+        plays: list[dict[str, Any]] = []
         try:
             begun = self._begin_episode(mode)
             plays = [self._play(begun.player, seed, limit_s=REPEATED_S) for seed in REPEATED_SEEDS]
@@ -174,14 +181,15 @@ class _Helper:
                     for seed, known in zip(REPEATED_SEEDS, plays, strict=True):
                         again = self._play(begun.player, seed, limit_s=REPEATED_S / 2 if repeat == 0 else 0.0)
                         if where := first_difference(known, again):
-                            return [], f"{where} when it was played again after others"
-            return plays, ""
+                            plays = []
+                            return plays, f"{where} when it was played again after others", None
+            return plays, "", begun
         except UsageError:
             if mode == SEEDED:
-                return [], ""       # most environments take no seed when they are made
+                return [], "", None     # most environments take no seed when they are made
             raise
         finally:
-            if begun is not None:
+            if begun is not None and not plays:
                 begun.simulator.close()
 
     def _play(self, player: Player, seed: int, *, limit_s: float) -> dict[str, Any]:
@@ -339,12 +347,10 @@ def main() -> None:
     sys.stdout = sys.stderr
     adopt_orphans()
     task, request = sys.argv[1], json.loads(sys.argv[2])
+    helper = None
     try:
         helper = _Helper(request)
-        try:
-            answer = helper.describe() if task == "describe" else helper.repeat()
-        finally:
-            helper.close()
+        answer = helper.describe() if task == "describe" else helper.repeat()
     except UsageError as error:
         answer = {"problem": str(error)}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's environment may raise anything
@@ -352,6 +358,8 @@ def main() -> None:
     with os.fdopen(answer_fd, "w") as out:
         json.dump(answer, out)
     sys.stderr.flush()
+    if helper is not None:
+        helper.close()      # after the answer, which counts however this goes
     end_descendants(os.getpid())    # what the environment started and left behind
     os._exit(0)     # simulators may hang while the interpreter unloads them
 

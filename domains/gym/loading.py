@@ -3,10 +3,12 @@
 import importlib
 import os
 import random
+import signal
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +31,7 @@ from .perturbing import NOMINAL, Changing, Draw, changing, draw
 from .spaces import AT_RESET, MASK, WHOLE
 from .unknown import can_be_made, newest_of, unknown_id
 
+CLOSE_S: Final = 10.0               # for an environment to close
 MOST_SEED: Final = 2**31            # numpy's older generators take no larger seeds
 
 
@@ -149,11 +152,30 @@ class Simulator:
         return {WHOLE: observation, **beside} if beside else observation
 
     def close(self) -> None:
-        """Release the environment. What its own `close` raises changes nothing of what was found or played."""
+        """Release the environment. A `close` that raises or hangs changes nothing of what was found or played."""
         env, self.env = self.env, None
         if env is not None:
-            with suppress(Exception, SystemExit):
+            with suppress(Exception, SystemExit), _interrupted_after(CLOSE_S):
                 env.close()
+
+
+@contextmanager
+def _interrupted_after(limit_s: float) -> Iterator[None]:
+    """Raises TimeoutError within the block after this time; in a thread other than the main one it cannot."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 OLD_RESET: Final = (

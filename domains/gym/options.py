@@ -17,14 +17,16 @@ from .success import SUCCESS_INFO
 from .versions import version_of
 
 KNOWN: Final = (
-    "max_episode_steps", "kwargs", "reset", "task", "low", "high", "threshold", "measure", "success", "success_key",
-    "success_at", "success_info", "diverged", "perturb", "check", "python", "description",
+    "max_episode_steps", "kwargs", "reset", "task", "low", "high", "high_is_guess", "threshold", "measure", "success",
+    "success_key", "success_at", "success_info", "diverged", "nan", "perturb", "check", "python", "description",
 )
 CHECKS: Final = ("refuse", "warn")
 ENDS: Final = ("any", "end")
 HIDDEN_INFO: Final = "hidden"               # what `info` says of success is in no recording, or
 SHOWN_INFO: Final = "shown"                 # it is: evaluators, metrics and prompts have it
 FAULT: Final = "fault"                      # what an episode is in which the environment diverges, or
+READING: Final = "reading"                  # what NaN in an observation is: no reading, or
+DIVERGED: Final = "diverged"                # an environment that diverges
 STOPS: Final = "ends"                       # it ends there with the return so far
 BY_RETURN: Final = "return"
 NONE: Final = "none"
@@ -44,7 +46,8 @@ class Settings:
     `threshold`), "none", or a key of `info`, which counts at `success_at`: "any" step or the "end".
     `shows_success`: recordings hold what `info` says of it, so evaluators and prompts have it.
     `task` replaces the documentation, or follows it if `extends`. `python` is the interpreter that has the environment
-    installed; None for this one. `perturb` is the level at which the physics of each episode are changed.
+    installed; None for this one. `nan_is_reading`: NaN in an observation is no divergence.
+    `perturb` is the level at which the physics of each episode are changed.
     """
 
     description: Description
@@ -59,6 +62,7 @@ class Settings:
     success_at: str
     shows_success: bool
     divergence_is_fault: bool
+    nan_is_reading: bool
     perturb: str
     python: str | None
 
@@ -90,11 +94,9 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     if options.get("description") is None:
         kwargs = {**arguments_of(parse_id(environment_id)), **kwargs}
     python = _python(options.get("python"))
-    known = _given_look(options.get("description"), environment_id, kwargs, steps)
+    known = _given_look(options.get("description"), environment_id, kwargs, steps, python)
     if known is not None and dict(known.reset) != reset:
         known = None
-    if known is not None and python is None:
-        require_same_simulator(known)
     found = known or describe(environment_id, kwargs, max_episode_steps=steps, reset=reset, python=python)
     if check == "refuse" and not found.repeatable and known is None:
         raise UsageError(
@@ -120,16 +122,19 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
                          "gym.success_key, or leave gym.measure at 'return'")
     if known is None:
         _say_what_counts(environment_id, found, measure)
+        _say_what_is_missing(environment_id, found)
     perturb = _one_of(options, "perturb", CHOICES, NOMINAL)
     if perturb != NOMINAL:
         require_changeable(found, f"gym.perturb = {perturb!r} changes the physics", f"leave it at {NOMINAL!r}")
     return {
         "max_episode_steps": found.horizon, "kwargs": kwargs, "reset": reset, "task": _task(options.get("task")),
-        "low": low, "high": high, "threshold": threshold, "measure": measure, "success": success,
+        "low": low, "high": high, "high_is_guess": high == _guess(found, low), "threshold": threshold,
+        "measure": measure, "success": success,
         "success_key": options.get("success_key"),
         "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
         "success_info": _one_of(options, "success_info", (HIDDEN_INFO, SHOWN_INFO), HIDDEN_INFO),
         "diverged": _one_of(options, "diverged", (FAULT, STOPS), FAULT),
+        "nan": _one_of(options, "nan", (READING, DIVERGED), READING if found.no_reading else DIVERGED),
         "perturb": perturb,
         "check": check, "python": python, "description": found.as_text(),
     }
@@ -144,11 +149,13 @@ def settings(options: Mapping[str, JSON]) -> Settings:
     return Settings(
         description=found, task=None if text is None else str(text),
         extends=isinstance(task, dict) and bool(task["extends"]), low=low, high=high,
-        high_is_guess=high == _guess(found, low), threshold=None if threshold is None else float(str(threshold)),
+        high_is_guess=bool(options.get("high_is_guess")),
+        threshold=None if threshold is None else float(str(threshold)),
         ranks_success=options.get("measure", RETURN) == SUCCESS,
         success=str(options["success"]), success_at=str(options["success_at"]),
         shows_success=options.get("success_info", SHOWN_INFO) == SHOWN_INFO,     # runs of older versions had it
         divergence_is_fault=options.get("diverged", STOPS) == FAULT,                # and they ended there
+        nan_is_reading=options.get("nan") == READING,
         perturb=str(options.get("perturb", NOMINAL)),
         python=None if (python := options.get("python")) is None else str(python),
     )
@@ -163,14 +170,25 @@ def _say_what_counts(environment_id: str, found: Description, measure: str) -> N
     warn("return-against-success", environment=f"gym:{environment_id}", what=f"{found.shape.conflict} {what}")
 
 
+def _say_what_is_missing(environment_id: str, found: Description) -> None:
+    if found.no_reading:
+        warn("no-reading", environment=f"gym:{environment_id}",
+             what=f"where an episode begins, {', '.join(found.no_reading)} has NaN, which counts as no reading: "
+                  "policies get it; with gym.nan=diverged it is an environment that diverges")
+
+
 def require_same_simulator(found: Description) -> None:
     """Raises UsageError if the packages that a description was measured with are others now.
 
-    Numbers of two simulators never stand in one ranking. A package that is not here is named where it is needed.
+    Numbers of two simulators never stand in one ranking. What is missing is no advice to install a package: a module
+    was somewhere else, and the index may have a stranger's of its name.
     """
     now = {name: version_of(name) for name in found.versions}
     changed = [f"{name} was {found.versions[name]} and is {here}" for name, here in now.items()
                if here not in ("", found.versions[name])]
+    missing = [name for name, here in now.items() if not here]
+    if missing:
+        raise UsageError(f"gym:{found.id} was made with {', '.join(missing)}, which is not here")
     if changed:
         raise UsageError(f"gym:{found.id} is another simulator than the run's: {', '.join(changed)}; go back to what "
                          "it was, or begin a new run: figures of the two cannot be compared")
@@ -236,11 +254,15 @@ def _require_plain(name: str, value: object) -> None:
         raise UsageError(f"{name} cannot be {value!r}: give a number, a text, a list or a table")
 
 
-def _given_look(text: JSON, environment_id: str, kwargs: Mapping[str, JSON], steps: int | None) -> Description | None:
+def _given_look(
+    text: JSON, environment_id: str, kwargs: Mapping[str, JSON], steps: int | None, python: str | None
+) -> Description | None:
     """The description in the options, if it is of this environment."""
     if text is None:
         return None
     found = description_of(str(text))
+    if python is None:      # other options are measured anew, but on the same simulator
+        require_same_simulator(found)
     same = found.id == environment_id and dict(found.kwargs) == dict(kwargs) and found.horizon == steps
     return found if same else None
 

@@ -6,11 +6,12 @@ are tried, so that such an environment can be looked at, too; a state in which a
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.errors import UsageError
 from ...core.seeds import derive_seed
@@ -166,6 +167,7 @@ class RandomPolicy:
         self._info: dict[tuple[Key, ...], int] = {}
         self._keys: set[str] = set()
         self._at_reset: set[str] = set()
+        self._no_reading: set[str] = set()
         self._returns: list[float] = []
         self._played: list[Played] = []
         until = time.monotonic() + RANDOM_S
@@ -192,7 +194,9 @@ class RandomPolicy:
             flat = flat_vector(observation, self._leaves)
             np.fmin(self._low, flat, out=self._low)
             np.fmax(self._high, flat, out=self._high)
-            self._at_reset |= {*map(str, info or {})}
+            if info is not None:        # the first one of an episode
+                self._at_reset |= {*map(str, info)}
+                self._no_reading |= {*names_of_nan(flat, self._leaves)}
             return
         assert info is not None
         self._keys |= {*map(str, info)}
@@ -214,6 +218,7 @@ class RandomPolicy:
             "success_key": success_key_of(self._keys),
             "random_mean": float(np.mean(self._returns)), "random_std": float(np.std(self._returns)),
             "random_episodes": len(self._returns), "seen": self._ranges(), "only_at_reset": self._only_at_reset(),
+            "no_reading": sorted(self._no_reading),
             "shape": shape_of([PlayedRewards(rewards=played.rewards, flags=played.flags, terminated=played.terminated)
                                for played in self._played]).as_json(),
             "truncated_after": self._truncated_after(),
@@ -239,6 +244,16 @@ class RandomPolicy:
                     seen[leaf.name] = [[float(f"{value:.4g}") for value in ends] for ends in (low, high)]
                 start += leaf.size
         return seen
+
+
+def names_of_nan(flat: NDArray[np.float64], leaves: Sequence[Leaf]) -> Iterator[str]:
+    """The fields that hold NaN."""
+    start = 0
+    for leaf in leaves:
+        if leaf.kind != TEXT:
+            if np.isnan(flat[start : start + leaf.size]).any():
+                yield leaf.name
+            start += leaf.size
 
 
 def _different(names: list[str]) -> list[str]:

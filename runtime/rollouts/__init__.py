@@ -18,6 +18,7 @@
     program_notes    the inside of a program process: what a policy says of itself
     program_process  the trusted side of a program process: start it, exchange frames, check the answers, end it
     repeatable       clocks and entropy inside a program process, derived from the episode's seed
+    repeats          whether an environment keeps something of earlier episodes: one that counted is played again
     sheets           draws sheets of recorded episodes for a critic, in a worker
     simulating       what simulators raise, in a worker: a failure of theirs, not of MEMENTO and not of a policy
     story_text       the story of an episode as the bounded text that models read

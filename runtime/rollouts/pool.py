@@ -17,6 +17,7 @@ from ...core.events import RolledAhead
 from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
 from ...core.recording import MISSING
 from ...core.recording_file import save_packed, trajectory_key, trajectory_path
+from ...core.returns import return_of
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from ...core.variables import hint
 from . import worker_messages as messages
@@ -101,13 +102,18 @@ class ProcessPool:
 
     `domain` is an import string "module:attribute", resolved in the workers only. `splits` maps the
     name of each split to its environment's options; `domains` names the domains of splits of another one.
+    Where `compared`, an episode that counts is played again after others now and then. Where that differs `remembers`
+    gets it in words, the number of rolls before, and whether every later roll has a process of its own, as with `alone`
+    from the start: then the environment keeps something of earlier episodes. Else no process repeats another one's.
     Trajectories go to the folder `trajectories`. `python` is the interpreter of the workers and of the programs, by
     default this one. Workers that have nothing to do at first make the environment of the split `warm` meanwhile.
     """
 
     def __init__(self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int,
                  trajectories: Path, limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None,
-                 python: str | None = None, domains: Mapping[str, str] | None = None, warm: str | None = None) -> None:
+                 python: str | None = None, domains: Mapping[str, str] | None = None, warm: str | None = None,
+                 compared: bool = False, alone: bool = False,
+                 remembers: Callable[[str, int, bool], None] = lambda differs, before, alone: None) -> None:
         self._start: dict[str, object] = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
             "domains": dict(domains or {}),
@@ -117,6 +123,9 @@ class ProcessPool:
         self._warm = warm
         self._warming: set[asyncio.Task[None]] = set()
         self._splits = frozenset(splits)
+        self._compared, self._alone, self._remembers, self._rolls = compared and not alone, alone, remembers, 0
+        self._varies = False    # the same episode differs in fresh processes, too
+        self._rolled: dict[tuple[str, int, int, Program], tuple[int, float | None]] = {}
         self._warned = False
         self._works: set[str] = set()   # splits whose simulator runs without a program
         self._folder = trajectories
@@ -143,7 +152,7 @@ class ProcessPool:
         except BaseException:
             await self._close()
             raise
-        if self._warm is not None:
+        if self._warm is not None and not self._alone:
             self._begin_warming(self._warm_up(self._warm))
         return self
 
@@ -182,15 +191,36 @@ class ProcessPool:
         plain = task.practice is None and task.disturbance is None
         ahead = await self._ahead.take(task) if plain else None
         if ahead is None:
-            episode = messages.episode_of(await self._call(_roll_message(task), task.program, task.order))
+            episode = await self._roll_compared(task, compared=plain and self._compared)
         else:
             episode = replace(ahead.episode, trajectory=trajectory_key(task.order))
             path = trajectory_path(self._folder, trajectory_key(task.order))
             await wait_undisturbed(asyncio.ensure_future(asyncio.to_thread(save_packed, path, ahead.recording)))
+        self._rolls += 1
         missing = episode.info.get(MISSING)
         if missing and not self._warned:
             self._warned = True
             _log.warning("recorded-as-missing", what=str(missing), why="the simulator reported something else at first")
+        return episode
+
+    async def _roll_compared(self, task: RollTask, *, compared: bool) -> Episode:
+        """One episode. Where the run rolled the same one out before, the two are compared as well."""
+        message = {**_roll_message(task), "compared": compared}
+        episode = messages.episode_of(await self._call(message, task.program, task.order))
+        if not compared or episode.fault is not None:
+            return episode
+        asked = (task.split, task.index, task.seed, task.program)
+        found = (episode.steps, return_of(episode))
+        known = self._rolled.setdefault(asked, found)
+        if known != found and not self._alone and not self._varies:
+            slot = await self._acquire()
+            try:
+                await self._judge(slot, message, task.program, task.order, (
+                    f"{known[0]} steps at first and {found[0]} again, return {known[1]} at first and {found[1]} again"
+                ))
+            finally:
+                self._release(slot)
+            return messages.episode_of(await self._call(message, task.program, task.order))
         return episode
 
     def expect(self, likely: Sequence[RollTask], ordered: Sequence[RollTask]) -> None:
@@ -286,7 +316,7 @@ class ProcessPool:
             self._release(slot)
 
     def _use_idle(self) -> None:
-        if self._warm is not None and not self._closed:
+        if self._warm is not None and not self._closed and not self._alone:
             for slot in [slot for slot in self._idle if slot.used and not slot.made and not slot.warmed]:
                 self._idle.remove(slot)
                 self._begin_warming(self._warm_slot(slot, self._warm))
@@ -295,7 +325,7 @@ class ProcessPool:
     def _begin_ahead(self, task: RollTask) -> asyncio.Task[AheadEpisode | None] | None:
         """Have an idle worker roll an episode out whose environment it has made: making one could not give way."""
         slot = next((slot for slot in self._idle if task.split in slot.made), None)
-        if slot is None or self._closed:
+        if slot is None or self._closed or self._alone:
             return None
         self._idle.remove(slot)
         rolling = asyncio.create_task(self._roll_ahead(slot, task))
@@ -303,14 +333,14 @@ class ProcessPool:
         return rolling
 
     async def _roll_ahead(self, slot: _Slot, task: RollTask) -> AheadEpisode | None:
-        message = {**_roll_message(task), "ahead": True}
+        message = {**_roll_message(task), "ahead": True, "compared": self._compared}
         try:
             answer = await self._try(slot, message, task.program, task.order)
         except (WorkerLost, RolloutError):
             return None
         if "done" in answer:
             return AheadEpisode(episode=messages.episode_of(answer["done"]), recording=answer["blob"])
-        await self._empty(slot)
+        await self._empty(slot)     # what it remembers is found again in an episode that was ordered
         return None
 
     # ------------------------------------------------------------------------------------ workers
@@ -325,11 +355,19 @@ class ProcessPool:
             lost, tries, attempt = "", TRIES, 0
             while attempt < tries:
                 attempt += 1
+                shared = not self._alone and not self._varies and bool(message.get("compared"))
                 try:
-                    answer = await self._try(slot, message, program, order)
+                    if self._alone and message["do"] == "roll" and slot.made:
+                        await self._empty(slot)
+                    answer = await self._try(slot, {**message, "compared": shared}, program, order)
                 except WorkerLost as error:
                     lost, answer = str(error), {}
                     tries = KILLED_TRIES if lost.startswith(ENDED) else tries
+                    continue
+                if "remembers" in answer and not self._alone and not self._varies:
+                    await self._judge(slot, message, program, order, str(answer["remembers"]))
+                if "remembers" in answer or (shared and self._alone):     # another worker may have found it
+                    attempt -= 1
                     continue
                 if "done" in answer:
                     done: messages.Message = answer["done"]
@@ -345,6 +383,25 @@ class ProcessPool:
             return await self._given_up(slot, message, order, lost, answer.get("failed"), attempt)
         finally:
             self._release(slot)
+
+    async def _judge(
+        self, slot: _Slot, message: messages.Message, program: Program, order: str, differs: str
+    ) -> None:
+        """Why an episode that was repeated differed: two fresh processes agree if the environment keeps something.
+
+        Then every later roll has a process of its own, which would not help where the two differ as well.
+        """
+        found = set[str]()
+        for _ in range(2):
+            await self._empty(slot)
+            with suppress(WorkerLost):
+                answer = await self._try(slot, {**message, "compared": False, "digest": True}, program, order)
+                found.add(str(answer.get("digest")))
+        await self._empty(slot)
+        if self._alone or self._varies:
+            return      # another worker was faster
+        self._alone, self._varies = len(found) == 1, len(found) > 1
+        self._remembers(differs, self._rolls, self._alone)
 
     async def _given_up(
         self, slot: _Slot, message: messages.Message, order: str, lost: str,

@@ -32,6 +32,7 @@ from ...core.ports import (
     InvalidAction,
     Observation,
     SimulatorFailed,
+    has_success,
 )
 from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.recording_file import load_recording, packed_recording, save_recording, trajectory_path
@@ -48,6 +49,7 @@ from .limits import Limits
 from .policy_process import PolicyProcess
 from .probes import Disturbed, ProbeRecorder, neutral_action, random_action
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
+from .repeats import Outcome, Repeats, outcome_of
 from .sheets import SheetMaker
 from .simulating import failure_of, simulating
 from .twins import difference_of
@@ -72,6 +74,8 @@ class Worker:
         self._note_s = NOTE_S
         self._launcher = ProgramLauncher(Limits(**start["limits"]), self._is_interrupted)
         self._domain = load_domain(start["domain"])
+        self._repeats = Repeats()
+        self._outcome: Outcome | None = None    # of the last roll, if it counts as one to compare
         self._others = {split: load_domain(name) for split, name in start["domains"].items()}
 
     def serve(self) -> None:
@@ -96,7 +100,8 @@ class Worker:
         """Release programs and simulators."""
         self._launcher.close()
         for environment in self._environments.values():
-            environment.close()
+            with suppress(Exception, SystemExit):   # the others are to close, too
+                environment.close()
         end_descendants(os.getpid())    # what a simulator started and left behind
 
     # -------------------------------------------------------------------------------------- tasks
@@ -104,7 +109,7 @@ class Worker:
     def _answer(self, request: Mapping[str, Any], program: Program) -> messages.Message:
         match request["do"]:
             case "roll":
-                return self._roll(request, program)
+                return self._compared(request, program, self._roll(request, program))
             case "warm":
                 return self._warm_up(request["split"])
             case "idle":
@@ -181,7 +186,7 @@ class Worker:
 
     def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
         """One episode: its trajectory is on disk before the answer, or a part of it where it was not ordered yet."""
-        begun = time.perf_counter()
+        begun, self._outcome = time.perf_counter(), None
         with self._answer_to_failure(request) as failed:
             environment = self._environment(request["split"])
         if failed:
@@ -233,7 +238,29 @@ class Worker:
                 cpu_s=0.0 if request["practice"] is None else round(policy.cpu_s, 3),
             ),
         )
+        asked = request.get("compared") or request.get("digest")
+        if asked and fault is None and (success or not has_success(domain, self._splits[request["split"]])):
+            self._outcome = outcome_of(episode, recorded)
         return {answer: messages.episode_message(episode)}
+
+    def _compared(self, request: Mapping[str, Any], program: Program, answer: messages.Message) -> messages.Message:
+        """The answer to a roll, or what differs where an episode is played again after it, in the same environment."""
+        outcome = self._outcome
+        if outcome is None or "done" not in answer:
+            return answer
+        answer = {**answer, "digest": outcome.digest}
+        if not request.get("compared"):
+            return answer
+        known = self._repeats.after(request, program, outcome)
+        if known is None:
+            return answer
+        blob, steps = self._blob, self._steps
+        self._steps = 0
+        self._roll({**known.request, "ahead": True}, known.program)     # its recording is not kept
+        self._blob, self._steps = blob, steps
+        again = self._outcome
+        differs = "it did not succeed again" if again is None else known.outcome.difference(again)
+        return {"remembers": differs} if differs else answer
 
     @contextmanager
     def _answer_to_failure(self, request: Mapping[str, Any], fault: Fault | None = None) -> Iterator[messages.Message]:

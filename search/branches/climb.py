@@ -10,7 +10,7 @@ from ..branch import Branch, Engine, is_sound
 from ..part import Rejudged
 from ..parts.memory import Memory
 from ..state import Search
-from ..trials import Trial, bound
+from ..trials import Trial, bound, is_same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +51,9 @@ class HillClimb(Branch):
         return (search.slice(Chain).current,)
 
     def accepts(self, search: Search, one: CandidateState) -> bool:
-        """F(new) >= F(current)."""
-        return is_sound(one) and one.fitness >= search.slice(Chain).current.fitness
+        """F(new) >= F(current), and it is another program."""
+        current = search.slice(Chain).current
+        return is_sound(one) and one.fitness >= current.fitness and not is_same(one, current)
 
     def take(self, search: Search, one: CandidateState) -> tuple[Search, tuple[Fact, ...]]:
         """Accept it, or remember its edit."""
@@ -95,4 +96,6 @@ def _why(candidate: CandidateState, current: CandidateState) -> str:
         return in_words(candidate.fault)
     if candidate.bound is not None:
         return f"fitness of at most {candidate.bound:.4f}, not run to the end"
+    if is_same(candidate, current):
+        return "it is the program that it was to change"
     return "lower fitness" if candidate.fitness < current.fitness else "another edit of its step is as fit or fitter"

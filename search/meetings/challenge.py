@@ -9,7 +9,7 @@ from ...core import order_ids
 from ...core.events import EliteConfirmed
 from ...core.keeper import Decision
 from ...core.values import CandidateState
-from ..trials import chain
+from ..trials import chain, is_same
 from .choice import crown, with_contenders
 from .meeting import Adopts, Meeting, S, begin_round
 from .paired import FEWEST, looks_of, verdict
@@ -76,10 +76,10 @@ def elect(keeper: Adopts[S], state: S, elite: CandidateState, others: Iterable[C
     if plan.choice:
         others = tuple(others)
         state = with_contenders(state, (elite, *others))
-    if not plan.confirm or elite.id == state.elite.id:
+    if elite.id == state.elite.id or is_same(elite, state.elite):    # there is nothing to compare
+        return crown(keeper, state, state.elite)
+    if not plan.confirm:
         return crown(keeper, state, elite)
-    if elite.program == state.elite.program:
-        return crown(keeper, state, state.elite)  # the same program: there is nothing to compare
     return _look(keeper, state, Challenge(
         candidate=elite, elite=state.elite, trials=state.trials, looks=looks_of(plan.confirm),
         next=_next_of(elite, state.elite, others),

@@ -58,3 +58,17 @@ def test_a_package_that_pythonpath_hides_is_named(tmp_path: Path) -> None:
     refused = subprocess.run(asked, env=found, capture_output=True, text=True, timeout=60, check=False)
     assert refused.returncode == 2 and "Traceback" not in refused.stderr
     assert "C-extensions failed ('numpy' is taken from" in refused.stderr and "unset it" in refused.stderr
+
+
+def test_a_package_that_another_installation_replaced_is_named_with_the_way_back(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from importlib.metadata import version
+
+    (tmp_path / "requirements.lock").write_text(f"numpy=={version('numpy')} \\\n    --hash=sha256:0\npytest==0.1 \\\n")
+    monkeypatch.setattr(extras, "_ROOT", tmp_path)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    assert extras.replaced_packages() == {}
+    monkeypatch.setattr(extras, "SIMULATING", ("numpy", "pytest"))
+    assert extras.replaced_packages() == {"pytest": ("0.1", version("pytest"))}
+    assert "pip install --python .venv/bin/python pytest==0.1" in extras.replaced_words("pytest", "0.1", "9")

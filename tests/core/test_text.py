@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.text import (
     cost,
+    digits_apart,
     duration,
     excerpt,
     number,
@@ -35,3 +36,11 @@ def test_foreign_text_is_bounded_and_printable(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit and line.isprintable()
     assert len(excerpt(text, limit)) <= limit
+
+
+@pytest.mark.parametrize(("values", "digits"), [
+    ((0.5, 0.6), 3), ((0.5, 0.5), 3), ((None, 0.5), 3), ((0.99224, 0.99227), 4), ((0.99224, 0.992244), 6),
+    ((0.0, -0.0004), 4), ((0.0, 1e-9), 6),
+])
+def test_figures_that_differ_have_as_many_digits_as_show_it(values: tuple[float | None, ...], digits: int) -> None:
+    assert digits_apart(*values) == digits

@@ -48,3 +48,17 @@ def test_an_error_that_names_a_variable_says_how_to_pass_it() -> None:
     given = {"MY_SIM_HOME": "/somewhere/sim", "SUMO_HOME": "/s", "MY_SIM_KEY": "k"}
     assert hint("KeyError: 'MY_SIM_HOME'", given).endswith("add --env MY_SIM_HOME)")
     assert hint("set SUMO_HOME and MY_SIM_KEY and NOT_THERE", given) == ""
+
+
+@pytest.mark.parametrize("said", [
+    "NoSuchDisplayException: Cannot connect to \"None\"",
+    "ImportError: Unable to load EGL library, OpenGL platform library",
+    "GLFWError: (65550) b'X11: The DISPLAY environment variable is missing'",
+    "error: XDG_RUNTIME_DIR not set; No available video device",
+    "OSError: libGL.so.1: cannot open shared object file",
+    "RuntimeError: Failed to initialize OpenGL",
+])
+def test_a_missing_display_has_its_fix(said: str) -> None:
+    found = hint(said, {})
+    assert "MUJOCO_GL=egl" in found and "PYOPENGL_PLATFORM=egl" in found and "xvfb-run" in found
+    assert hint("KeyError: 'display_name'", {}) == "" and hint("no display", {}) == ""

@@ -86,6 +86,16 @@ def test_single_runs_are_refused(parts):
         join([("a", parts[0][1]), ("b", replace(parts[1][1], experiment=None))])
 
 
+def test_a_task_with_two_simulators_is_in_no_page(parts):
+    (name, first), (other, second) = parts
+    newer = replace(second, records=tuple(
+        replace(one, versions={**one.versions, "mujoco": "9.9"}) for one in second.records))
+    older = replace(first, records=tuple(
+        replace(one, versions={**one.versions, "mujoco": "3.3"}) for one in first.records))
+    with pytest.raises(UsageError, match=f"has two simulators: mujoco was 3.3 in {name} and 9.9 in {other}; repeat"):
+        join([(name, older), (other, newer)])
+
+
 def test_a_report_takes_several_archives(parts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [name for name, _ in parts]

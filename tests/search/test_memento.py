@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 from memento.core.events import (
+    CandidateAccepted,
     CandidateRejected,
     CandidateScored,
     EliteChanged,
     EpisodeEnded,
     Fact,
     ProposalFailed,
+    ProposalMade,
 )
 from memento.core.faults import Fault, FaultKind
 from memento.core.values import CandidateState, Operator, Program
@@ -103,6 +105,22 @@ def test_ties_at_elite_selection_go_by_origin() -> None:
     assert origin({"hill": 0.5, "macro": 0.4, "cross": 0.4}) == (Operator.HILL_CLIMB, True)
     assert origin({"hill": 0.4, "macro": 0.4, "cross": 0.4}) == (Operator.INITIAL, False)
     assert origin({"hill": 0.6, "macro": 0.5, "cross": 0.5}) == (Operator.HILL_CLIMB, True)
+
+
+class Echo(World):
+    """A model that sends its parent back, with another comment each time."""
+
+    def answer(self, order):
+        fact = super().answer(order)
+        return replace(fact, program=Program(f"p0  # {order.id}")) if isinstance(fact, ProposalMade) else fact
+
+
+def test_a_program_that_is_sent_back_is_no_new_elite_and_no_climb() -> None:
+    log, _ = play(keeper(GenerationBudget(generations=2, hill_climb=2, macro=1, crossover=1)),
+                  Echo(0, failure_rate=0.0), lambda n: 0)
+    assert not any(elite.changed for elite in of(log, EliteChanged)[1:])
+    assert not of(log, CandidateAccepted)
+    assert {each.rejection.reason for each in of(log, CandidateRejected)} == {"it is the program that it was to change"}
 
 
 def test_a_faulty_episode_counts_as_zero_and_is_not_scored() -> None:

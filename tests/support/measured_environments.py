@@ -1,5 +1,8 @@
 """Environments whose measure is easily taken for another: success, returns, random actions, ends, goals."""
 
+import os
+import sys
+import time
 from typing import Any
 
 import gymnasium
@@ -106,6 +109,86 @@ class Told(Cover):
         raise RuntimeError("no viewer was opened")
 
 
-for _kind in (Cover, Cost, Solved, Guess, Fleeting, Told):
+class Harder(Cover):
+    """A curriculum: from success number `after` on each one makes it start further away; a new object forgets it.
+
+    A success needs the greatest action at every step, which no random or scripted episode of a look has.
+    """
+
+    after, won = 1, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steady, self.x = True, self.x - 0.1 * max(0, self.won + 1 - self.after)
+        return np.array([self.x]), {}
+
+    def step(self, action: Any) -> Any:
+        self.steady = self.steady and action[0] >= 0.1
+        return super().step(action)
+
+    def report(self, done: bool) -> dict[str, Any]:
+        self.won += done and self.steady
+        return {"is_success": done and self.steady}
+
+
+class HarderLater(Harder):
+    """The same after four successes, so that a single repetition shows nothing."""
+
+    after = 4
+
+
+class Worn(Harder):
+    """The same for all objects of the process, and without a word for success."""
+
+    def report(self, done: bool) -> dict[str, Any]:
+        Worn.won += done and self.steady
+        return {}
+
+
+class Odd(Harder):
+    """A success pays a number that no seed determines."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, *rest = super().step(action)
+        return observation, reward + 1e-9 * (time.time_ns() % 997) * (done and self.steady), done, *rest
+
+
+class Flat(Cover):
+    """A sparse reward that nothing reaches."""
+
+    def step(self, action: Any) -> Any:
+        self.count += 1
+        return np.array([self.x]), 0.0, False, False, {}
+
+
+class Sonar(Cover):
+    """A sensor without an echo reads NaN, as it does where an episode begins."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return np.array([np.nan]), {}
+
+    def step(self, action: Any) -> Any:
+        observation, *rest = super().step(action)
+        return observation if self.x > 0.5 else np.array([np.nan]), *rest
+
+
+class Closing(Cover):
+    """Its `close` raises, hangs or ends the process."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def close(self) -> None:
+        if self.how == "raises":
+            raise AttributeError("no viewer was opened")
+        if self.how == "hangs":
+            time.sleep(3600)
+        os._exit(7) if self.how == "exits" else sys.exit("goodbye")
+
+
+for _kind in (Cover, Cost, Solved, Guess, Fleeting, Told, Harder, HarderLater, Worn, Odd, Flat, Sonar,
+              Closing):
     gymnasium.register(id=f"Measured{_kind.__name__}-v0", entry_point=_kind, max_episode_steps=50)
 gymnasium.register(id="MeasuredLate-v0", entry_point=Late)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import UsageError
+from memento.core.ports import InvalidAction
 from memento.core.provenance import GIVEN
 from memento.domains import load, require_same_simulator
 from memento.domains.gym import options as options_module
@@ -222,6 +223,36 @@ def test_an_environment_gets_what_it_needs_and_may_fail_to_close() -> None:
     playback.close()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["raises", "hangs", "exits", "leaves"])
+def test_a_look_counts_however_the_environment_closes(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memento.domains.gym import description
+
+    monkeypatch.setattr(description, "CLOSED_S", 1.0)
+    found = settings(completed("Closing", **{"kwargs.how": how})).description
+    assert found.repeatable and found.random_episodes == 16
+
+
+def test_a_missing_reading_is_none_of_the_programs_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    own = completed("Sonar")
+    assert own["nan"] == "reading" and settings(own).description.no_reading == ("observation",)
+    assert "no-reading" in capsys.readouterr().err
+    domain = load(name_of("Sonar"), GIVEN)
+    assert "NaN in an observation stands for no reading" in domain.brief(own).task
+    environment = domain.environment(own)
+    environment.reset(index=0, seed=3)
+    assert np.isnan(environment.observe()).all() and environment.step(np.array([0.1])) is None
+    while not np.isfinite(environment.observe()).all():
+        environment.step(np.array([0.1]))
+    strict = domain.environment(own | {"nan": "diverged"})
+    strict.reset(index=0, seed=3)
+    with pytest.raises(InvalidAction, match="the environment diverged"):
+        strict.step(np.array([0.1]))
+    environment.close()
+    strict.close()
+    assert completed("Cover")["nan"] == "diverged"
+
+
 def test_another_simulator_is_refused_with_what_changed() -> None:
     own = completed("Cover")
     known = json.loads(own["description"])
@@ -230,7 +261,12 @@ def test_another_simulator_is_refused_with_what_changed() -> None:
     older = own | {"description": json.dumps(known | {"versions": versions})}
     with pytest.raises(UsageError, match=f"gymnasium was 0.1 and is .*{name} was 1.0 and is .*cannot be compared"):
         completed("Cover", **older)
+    with pytest.raises(UsageError, match="cannot be compared"):    # and under other options of the run
+        completed("Cover", **older | {"max_episode_steps": 40})
     domain = load(name_of("Cover"), GIVEN)
     require_same_simulator(domain, own)
+    gone = own | {"description": json.dumps(known | {"versions": known["versions"] | {"module depot": "1.0"}})}
+    with pytest.raises(UsageError, match=r"was made with module depot, which is not here$"):
+        require_same_simulator(domain, gone)
     with pytest.raises(UsageError, match=r"gymnasium was 0\.1"):     # what rank, resume and what-if ask first
         require_same_simulator(domain, older)

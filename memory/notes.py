@@ -1,0 +1,35 @@
+"""What a reader has to know of a run before its figures are believed, in a sentence each. Pure."""
+
+from collections.abc import Iterator, Mapping
+
+from ..core.text import plural
+from .run_status import RunStatus
+
+REPEATING = 0.5     # of the proposals, from which on a model counts as one that repeats itself
+FEWEST = 3          # proposals of which that can be said
+
+
+def notes_of(status: RunStatus) -> tuple[str, ...]:
+    """The notes on a run, the most important first; none for most runs."""
+    return tuple(_notes(status))
+
+
+def _notes(status: RunStatus) -> Iterator[str]:
+    if status.remembers:
+        yield status.remembers
+    options = status.settings.get("options")
+    low, high = (options.get(name) for name in ("low", "high")) if isinstance(options, Mapping) else (None, None)
+    if status.returns is not None and isinstance(low, int | float):
+        least, most = status.returns
+        if least == most == low and not status.succeeded:
+            yield (f"there is nothing to search by: all {plural(status.episodes, 'episode')} had a return of {most:.4g}"
+                   ", which is that of random actions, and none succeeded")
+    if isinstance(options, Mapping) and options.get("high_is_guess") and isinstance(high, int | float):
+        best = None if status.elite is None else status.elite.mean_return
+        if best is not None and best > high:
+            yield (f"F is scaled by a guess, gym.high = {high:.4g}, which the elite's return of {best:.4g} passed, so "
+                   "that F tells such returns hardly apart: compare the returns, or begin a run with "
+                   f"gym.high={best:.4g}")
+    if status.candidates >= FEWEST and status.duplicates >= REPEATING * status.candidates:
+        yield (f"the model repeats itself: {status.duplicates} of {plural(status.candidates, 'candidate')} were "
+               "programs that the run had already")
