@@ -31,7 +31,7 @@ MOMENTS = 3  # changes whose steps are shown
 ENDING = 7  # rows of that table, where fewer numbers lead,
 OTHERS = 2  # and at least of numbers that do not
 FLAGS = 4  # with a timeline
-STILL = 4  # numbers of a field that never changed and is shown with its value
+CONSTANT = 4  # numbers of a field that never changed and is shown with its value
 TOLD = 6  # changes of one
 STAGE = 10  # characters of a stage's name
 SPANS = 10  # entries of stages in a line
@@ -92,7 +92,7 @@ def _still(states: Sequence[Track], actions: Sequence[Track], changing: Sequence
     for part in (*states, *actions):
         if part.field not in moved:
             still.setdefault(part.field, []).append(part.at(0))
-    shown = [f"{name} {' '.join(values)}" if len(values) <= STILL else name for name, values in still.items()]
+    shown = [f"{name} {' '.join(values)}" if len(values) <= CONSTANT else name for name, values in still.items()]
     return [f"never changed: {', '.join(shown)}"] if shown else []
 
 
