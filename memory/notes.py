@@ -24,7 +24,8 @@ def _notes(status: RunStatus) -> Iterator[str]:
         if least == most == low and not status.succeeded:
             yield (f"there is nothing to search by: all {plural(status.episodes, 'episode')} had a return of {most:.4g}"
                    ", which is that of random actions, and none succeeded")
-    if isinstance(options, Mapping) and options.get("high_is_guess") and isinstance(high, int | float):
+    guessed = isinstance(options, Mapping) and options.get("high_is_guess") and options.get("measure") != "success"
+    if guessed and isinstance(high, int | float):   # a success is measured by its time
         best = None if status.elite is None else status.elite.mean_return
         if best is not None and best > high:
             yield (f"F is scaled by a guess, gym.high = {high:.4g}, which the elite's return of {best:.4g} passed, so "
