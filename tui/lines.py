@@ -89,23 +89,23 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             model = (f"the model is {one_line(fact.model, 80)} from here on",) if fact.model else ()
             return ("resumed: completed work is kept, open work is repeated", *model, *layers)
         case RunPaused():
-            return ("paused: current work ends, nothing new starts",)
+            return ("paused: what is under way is finished, nothing new starts",)
         case RunContinued():
             return ("continued",)
         case HintGiven():
             return (f"   hint from the person who runs it: “{one_line(fact.text, HINT_LENGTH)}”",)
         case ReplayDiffered():
-            return (f"   the prompt of {fact.asked} is not the recorded one: the replay goes on by order",)
+            return (f"   the prompt of {fact.asked} is not the recorded one: recorded replies are used in their order",)
         case RunStopped(reason="failed"):
-            return ("failed: what is done is on record",)     # the sentence follows, as the command's own message
+            return ("failed: what is done is on record, resume continues it",)    # the command's own message follows
         case RunStopped():
-            why = fact.why or ("a budget is spent; nothing is lost" if fact.reason == "budget"
-                               else "on request; nothing is lost")
+            why = fact.why or ("a budget is spent; resume continues it" if fact.reason == "budget"
+                               else "on request; resume continues it")
             return (f"stopped: {why}",)
         case ProposalFailed(prompt_room=room) if room:
             return (
                 f"   {fact.order}  no program: {_fault(fact.fault)}",
-                f"   prompts have at most {room:,} characters from now on: less of episodes, then of what was tried",
+                f"   prompts have at most {room:,} characters from now on: episodes are shortened, then past attempts",
             )
         case ProposalMade(left_out=parts) if parts:
             return (f"   {fact.order}  its prompt had no room for {'; '.join(parts)}",)
@@ -134,7 +134,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case BranchEnded() if fact.winner is None:
             return (f"   {_word(status, fact.operator)}: every candidate failed",)
         case DuplicateFound():
-            return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
+            return (f"   {fact.candidate}: the same program as {fact.of}, whose F it has",)
         case IslandsChanged() | Migrated():
             return (f"   {fact_words(fact)}",)
         case EliteConfirmed():
@@ -247,7 +247,8 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
         "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
         "hardening": f"attacks on the chosen evaluator, {many('evaluator_attacks', 'round')} at most",
         "search": f"policies: {many('generations', 'generation')} of {branches}{of_islands(status.settings)}",
-        "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search{_robust(status)}",
+        "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search{_robust(status)},"
+                 " by the reference evaluator",
     }
     return ("", f"== {titles[stage]}") if stage in titles else ()
 

@@ -13,6 +13,7 @@ from memento.core.events import (
     RunStarted,
     SpeculationEnded,
 )
+from memento.core.text import plural
 from memento.core.values import Program
 from memento.memory.lookup import Policy, look_up
 from memento.memory.run_view import view_of_facts
@@ -114,10 +115,11 @@ def test_the_story_says_what_was_saved_and_speculative() -> None:
     status = view.status
     text = "\n".join(describe_run(view, folder=Path("runs/a"), live=False, width=120))
     assert f"{status.episodes_saved} saved ({status.saved_by_duplicates} by {status.duplicates} duplicate" in text
-    assert f"speculative climbs, {status.speculative_kept} kept" in text
+    assert status.speculative and status.speculative_kept
+    assert f"{plural(status.speculative, 'speculative climb')}, {status.speculative_kept} kept" in text
     found = of(facts, DuplicateFound)[0]
     assert lines_of(found, view, now=None) == (
-        f"   {found.candidate}: the same program as {found.of}, not rolled out again",
+        f"   {found.candidate}: the same program as {found.of}, whose F it has",
     )
 
 
