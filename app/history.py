@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ..core.errors import RolloutError, StoreError, UsageError
+from ..core.errors import RolloutError, StoreError, UsageError, first_of
 from ..core.events import RULES, EnvironmentRemembered, RunResumed, RunStarted, RunStopped, StageEntered
 from ..core.text import one_line
 from ..domains import is_shipped
@@ -76,13 +76,14 @@ def naming_its_place(started: RunStarted) -> Iterator[None]:
     """Where a domain fails that the run took from elsewhere, the sentence says from where."""
     try:
         yield
-    except (UsageError, RolloutError) as error:
+    except (UsageError, RolloutError, BaseExceptionGroup) as found:
+        error = first_of(found, UsageError) or first_of(found, RolloutError)
         place = started.place
-        if not place or place == place_for(str(started.settings["domain"])):
+        if error is None or not place or place == place_for(str(started.settings["domain"])):
             raise
         path = f" and PYTHONPATH={place['PYTHONPATH']}" if place.get("PYTHONPATH") else ""
         raise type(error)(one_line(f"{error}; the run began in the folder {place.get('folder')}{path}: continue it "
-                                   "from there", MOST_WORDS)) from error
+                                   "from there", MOST_WORDS)) from found
 
 
 class PastUse:

@@ -86,7 +86,10 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     options = _with_tables(given)
     for key in options:
         if key not in KNOWN:
-            raise no_such("option of gym", key, KNOWN)
+            raise UsageError(
+                f"{no_such('option of gym', key, KNOWN)}; what reset takes is gym.reset.NAME, what the environment's"
+                " constructor takes is gym.kwargs.NAME"
+            )
     check = _one_of(options, "check", CHECKS, "refuse")
     steps = _whole(options, "max_episode_steps", 1, MOST_STEPS)
     kwargs, reset = options["kwargs"], options["reset"]

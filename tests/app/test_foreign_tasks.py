@@ -79,10 +79,11 @@ def test_a_run_that_is_resumed_elsewhere_says_where_it_began(runs: Runs, tmp_pat
     monkeypatch.chdir(other)
     for path, said in (([support], "module depot, which is not here"), ([str(project), support], "goal.txt")):
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path))
-        process = runs.start("resume", "depot", "--budget-calls", "20")
-        _, err = process.communicate(timeout=150)
-        assert process.returncode in (2, 3) and said in err, err
-        assert f"the run began in the folder {project} and PYTHONPATH={project}" in err
-        assert "pip install" not in err
+        for command in (("resume", "depot", "--budget-calls", "20"), ("rank", "depot", "--episodes", "2")):
+            process = runs.start(*command)
+            _, err = process.communicate(timeout=150)
+            assert process.returncode in (2, 3) and said in err, err
+            assert f"the run began in the folder {project} and PYTHONPATH={project}" in err
+            assert "pip install" not in err
     monkeypatch.chdir(project)
     assert runs.call("resume", "depot", "--budget-calls", "20")["status"] == "done"
