@@ -37,8 +37,8 @@ class Lane:
         self.name = name
         self.open: dict[str, Order] = {}        # the orders without an answer
         self._limit = limit
-        self._agents = agents
-        self._urgency = urgency
+        self.agents = agents
+        self.urgency = urgency
         self._waiting: list[tuple[int, int, Order]] = []
         self._running: dict[str, asyncio.Task[None]] = {}
         self._taken = 0
@@ -56,12 +56,12 @@ class Lane:
     def join(self, bus: EventBus, answer: Callable[[Fact | Exception], None]) -> None:
         """Take orders from `bus`; `answer` gets the fact of one that is still wanted, or the failure of an agent."""
         self._bus, self._answer = bus, answer
-        bus.address(self._agents, self._take)
+        bus.address(self.agents, self._take)
 
     def _take(self, order: Order) -> None:
         self._taken += 1
         self.open[order.id] = order
-        heappush(self._waiting, (self._urgency(order), self._taken, order))
+        heappush(self._waiting, (self.urgency(order), self._taken, order))
 
     def withdraw(self, target: str) -> None:
         """Cancel the order with this id, if it is one of this lane's."""
@@ -85,7 +85,7 @@ class Lane:
         """One order to one fact. A failure of ours goes to the loop, which ends the run; no reply can cause one."""
         answer: Fact | Exception
         try:
-            answer = await _fact_of(self._agents[type(order)], order)
+            answer = await _fact_of(self.agents[type(order)], order)
         except Exception as error:  # noqa: BLE001 - the one place that hears of every fault of ours
             answer = error
         wanted = self.open.get(order.id) is order
