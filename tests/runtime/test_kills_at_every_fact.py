@@ -102,7 +102,7 @@ class Programs(Sound):
 
     def _propose(self, order: Order, draw: random.Random) -> Fact:
         fact = super()._propose(order, draw)
-        text = f"A = 0.5\nB = 2.0\nprint(A, B)  # {order.id}\n"
+        text = f"A = 0.5\nB = 2.0\nprint(A, B, {order.id!r})\n"
         return replace(fact, program=Program(text)) if hasattr(fact, "program") else fact
 
 
