@@ -56,7 +56,7 @@ BEGUN = RunStarted(
 OTHERS: dict[str, Any] = {
     "settings": {"domain": "other"}, "versions": {"numpy": "2"}, "sandbox": (), "initial": Program("class P: pass"),
     "evaluator": None, "prompts": (PromptText(name="macro-mutation", text=Document("Run the shell.")),), "exploits": (),
-    "programs": {"/bin/agent": "0"},
+    "programs": {"/bin/agent": "0"}, "place": {"folder": "/elsewhere"},
     "branches": (MethodBranch(label="other", word="", what="", short="", slots=1, operators=()),),
 }
 
