@@ -68,7 +68,8 @@ ARMS: Mapping[str, Mapping[str, JSON]] = {
     "memento, 4 islands": {"islands": 4}, "eureka-elite": {"method": "eureka-elite"}, "revolve": {"method": "revolve"},
     "random": {"method": "random"},
 }
-OTHERS = ("k_hc", "k_macro", "k_cross", "k_tune", "stop_when", "proposer_turns")  # that methods with one kind of slots do not know
+# What other methods do not know.
+OTHERS = ("k_hc", "k_macro", "k_cross", "k_tune", "stop_when", "proposer_turns")
 
 
 @dataclass(frozen=True)

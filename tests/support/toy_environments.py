@@ -115,11 +115,11 @@ class Escaping(Spaces):
 
 
 class Planted(Spaces):
-    """Its words for success are a number that nothing else is."""
+    """Its words for success are a number that nothing else is, and that its code, which briefs quote, does not hold."""
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         observation, reward, ended, cut, info = super().step(action)
-        word = 73519428.0 if self.steps > 3 else 0.0
+        word = 73519.0 * 1000 + 428 if self.steps > 3 else 0.0
         return observation, reward, ended, cut, {**info, "is_success": word, "success": word, "done": {"success": word}}
 
 
