@@ -35,6 +35,7 @@ MARKS: Mapping[str, Styled] = {     # by the state of a slot
     "accepted": ("+", BEST), "rejected": ("-", BAD), "pruned": ("<", DIM), "failed": ("x", WORST),
     "stopped": ("|", DIM), "voted": ("v", GOOD), "withdrawn": ("/", DIM), "": ("·", DIM),
 }
+MARKED = 400    # places of a branch that get a mark: more fit on no screen
 BUSY = frozenset({"rolling", "tuning"})     # states of a slot for which workers roll episodes out
 LEGEND = (
     "? asked", "p proposed", "t tuning", "~ rolling out", "o scored", "+ accepted", "- rejected", "< pruned",
@@ -236,9 +237,9 @@ def lane_words(lane: BranchSlots, episodes: int, *, width: int) -> Iterator[Styl
 
 
 def _marks(slots: Sequence[Slot], places: int) -> Iterator[Styled]:
-    """A mark for each place, in order."""
+    """A mark for each place, in order, of the first MARKED: a log may say any number."""
     by_place = {slot.place: slot for slot in slots}
-    for place in range(max([places, *(place + 1 for place in by_place)])):
+    for place in range(min(MARKED, max([places, *(place + 1 for place in by_place)]))):
         mark, role = MARKS.get(by_place[place].state if place in by_place else "", MARKS["scored"])
         yield f"{mark} ", role
 

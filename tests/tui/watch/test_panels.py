@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import EliteChanged, Fact, ProposalMade, RunStarted, StageEntered
-from memento.core.values import Call, Document, Operator, Program
+from memento.core.values import Call, Document, MethodBranch, Operator, Program
 from memento.memory.run_view import view_of_facts
 from memento.memory.slots import Slot
 from memento.tui.snapshot import RunSnapshot
@@ -110,3 +110,11 @@ def test_who_comes_back_sees_how_to_continue_what_changed_and_what_is_wrong() ->
     assert "NOT ISOLATED" in drawn, "no layer was active"
     damaged = replace(view, trouble="the log is damaged")
     assert "the log is damaged" in panels.draw_now(damaged, width=100, height=5, now=BEGAN).plain
+
+
+def test_a_log_that_says_any_number_of_slots_costs_no_memory() -> None:
+    branch = MethodBranch(label="climb", word="hill", what="", short="", slots=2**62, operators=(Operator.HILL_CLIMB,))
+    begun = RunStarted(settings={"method": "memento"}, versions={}, branches=(branch,))
+    elite = EliteChanged(generation=0, candidate="init/0", origin=Operator.INITIAL, fitness=0.1, success_rate=0.0)
+    facts = [begun, StageEntered(stage="search"), elite, made("g1/hill/0")]
+    assert panels.draw_slots(seen(facts), width=80, height=5, now=BEGAN).plain.startswith("climb")
