@@ -15,14 +15,16 @@ from memento.search.sequencer import RunPlan, Sequencer
 from ..support.keeper_world import World
 from .overhead import measure
 
-MOST = 2.3      # 1.7 to 2.0 were measured on a busy machine; one millisecond more for each candidate adds 0.15 to 0.2
+# The least of three was 2.0 to 2.2, a single one 2.0 to 2.4, since the first fills caches and others share the cores;
+# one millisecond more for each candidate adds 0.15 to 0.2.
+MOST = 2.3
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_controller_costs_little_more_than_a_plain_loop() -> None:
-    figures: Any = measure(in_flight=(16,), latency_s=0.1, rounds=8)["calls_in_flight"]
-    assert 0.5 < figures["16"]["cpu_over_plain_loop"] < MOST, figures
+    measured: list[Any] = [measure(in_flight=(16,), latency_s=0.1, rounds=8)["calls_in_flight"] for _ in range(3)]
+    assert 0.5 < min(each["16"]["cpu_over_plain_loop"] for each in measured) < MOST, measured
 
 
 @pytest.mark.slow
