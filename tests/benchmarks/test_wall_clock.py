@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from typing import Any
 
 import pytest
 from memento.core.events import Examine, Fact, Order, Propose, Roll, ScoreEpisode
@@ -58,5 +59,5 @@ def test_a_curve_says_when_a_fitness_was_reached_and_how_much_lies_under_it() ->
     assert curve.tried(0.5) == 2
     assert curve.area(40.0) == pytest.approx((20 * 0.2 + 20 * 0.6) / 40)
     assert curve.area(30.0) == pytest.approx((20 * 0.2 + 10 * 0.6) / 30)
-    found = table([{("memento", 4): curve}], 40.0, 0.6)
+    found: Any = table([{("memento", 4): curve}], 40.0, 0.6)
     assert found["searches"]["memento, 4 in flight"]["target_s"] == 20.0
