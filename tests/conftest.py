@@ -21,8 +21,9 @@ clear_surroundings()
 settings.register_profile("memento", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memento")
 
-# A script's background job ignores SIGINT, and so would all that the tests start and interrupt.
+# A script's background job ignores SIGINT, one of nohup SIGHUP, and so would all that the tests start and stop.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -102,8 +102,16 @@ class Programs(Sound):
 
     def _propose(self, order: Order, draw: random.Random) -> Fact:
         fact = super()._propose(order, draw)
-        text = f"A = 0.5\nB = 2.0\nprint(A, B, {order.id!r})\n"
+        text = f"A = 0.5\nB = 2.0\nprint(A, B)  # {order.id}\n"
         return replace(fact, program=Program(text)) if hasattr(fact, "program") else fact
+
+
+class Distinct(Programs):
+    """Its programs differ in code: those that differ in comments alone are the same one."""
+
+    def _propose(self, order: Order, draw: random.Random) -> Fact:
+        fact = super()._propose(order, draw)
+        return replace(fact, program=Program(f"print({order.id!r})\n")) if hasattr(fact, "program") else fact
 
 
 class Perfect(Programs):
@@ -187,6 +195,9 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
 
 WORLDS: dict[str, type[World]] = {
     "fresh starts": Perfect,
+    "budget, challenges and choice": Distinct,
+    "islands": Distinct,
+    "islands with challenges, choice, gate and critic": Distinct,
     "moving evaluator": Differing,
     "moving evaluator with attacks, challenges, choice and critic": Succeeding,
 }
