@@ -246,7 +246,7 @@ def _with_fitness(rejection: Rejection) -> str:
 
 
 def _summary(text: str, width: int) -> str:
-    """A summary in `width` characters; a list that is cut says of what so many parts are left out."""
+    """A summary in `width` characters; a list that is cut says of what is left out, and how many parts."""
     line = one_line(text, 10 * width)
     if len(line) <= width and not line.endswith("…"):
         return line or "(no summary)"

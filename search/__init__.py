@@ -12,7 +12,7 @@ are programs on fresh episodes, the same for all methods; `moving/` is an evalua
     islands           memetic searches side by side, each with its elite and memory; the best elite is the run's
     dealing           how many slots of a generation a budget of episodes allows
     keepers           the keeper of each method, by its name; also of methods from outside
-    options           the slots of a generation, the options of a search, and what its parts were told
+    options           the slots of a generation, the options of a search, and the settings of its parts
     setting_groups    how a part declares its settings: their group, and what they need to have an effect
     trials            one program between proposal and evaluated candidate, the same in every method
     lineage           the edits that led to a candidate

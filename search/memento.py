@@ -20,7 +20,7 @@ from .rollout_plan import RolloutPlan
 PAPER = Choices(
     MemorySettings(memory_detail="summary"), FociSettings(macro_focus=False), PartnerSettings(partners="paper")
 )
-"""What the parts are told in the paper's search."""
+"""The settings of the parts in the paper's search."""
 
 
 def algorithm_2(*, generations: int, hill_climb: int, macro: int, crossover: int) -> MemeticMethod:

@@ -1,4 +1,4 @@
-"""The slots of a generation, the options of a search, and what its parts were told."""
+"""The slots of a generation, the options of a search, and the settings of its parts."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -52,7 +52,7 @@ PLAIN = SearchOptions()
 
 
 class Choices:
-    """What the parts of a method were told. Each part asks for the class of its own settings."""
+    """The settings of the parts of a method. Each part asks for the class of its own settings."""
 
     def __init__(self, *given: object) -> None:
         """Earlier ones come first where several are of one class. All settings of a run are of every part's class."""
@@ -63,5 +63,5 @@ class Choices:
         return next((each for each in self._given if isinstance(each, kind)), None) or kind()
 
     def but(self, *given: object) -> "Choices":
-        """The same, except that these parts are told something else."""
+        """The same, except that these parts have other settings."""
         return Choices(*given, *self._given)

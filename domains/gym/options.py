@@ -264,7 +264,7 @@ def _given_look(
     if text is None:
         return None
     found = description_of(str(text))
-    if python is None:      # other options are measured anew, but on the same simulator
+    if python is None:      # other options are measured again, but on the same simulator
         require_same_simulator(found)
     same = found.id == environment_id and dict(found.kwargs) == dict(kwargs) and found.horizon == steps
     return found if same else None

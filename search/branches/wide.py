@@ -1,4 +1,4 @@
-"""A wide climb: some edits of the same current program are asked for at once, each told to repair another loss.
+"""A wide climb: some edits of the same current program are asked for at once, each asked to repair another loss.
 
 A step of the climb is as many slots as it is wide. It is over when all of them are spent, so the order in which answers
 arrive does not matter. The paper's climb has steps of one edit.
