@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 from .support import quick
@@ -41,6 +42,12 @@ def _nothing_is_left_in_the_working_folder(_nowhere: Path) -> Iterator[None]:
     for path in left:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert not left, f"the test wrote {[path.name for path in left]} to where it was started"
+
+
+@pytest.fixture(autouse=True)
+def _no_test_configures_the_log_of_the_next() -> Iterator[None]:
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(autouse=True)

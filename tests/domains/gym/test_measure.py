@@ -236,7 +236,7 @@ def test_a_look_counts_however_the_environment_closes(how: str, monkeypatch: pyt
 def test_a_missing_reading_is_none_of_the_programs_faults(capsys: pytest.CaptureFixture[str]) -> None:
     own = completed("Sonar")
     assert own["nan"] == "reading" and settings(own).description.no_reading == ("observation",)
-    assert "no-reading" in capsys.readouterr().err
+    assert "has NaN, which counts as no reading" in capsys.readouterr().err
     domain = load(name_of("Sonar"), GIVEN)
     assert "NaN in an observation stands for no reading" in domain.brief(own).task
     environment = domain.environment(own)
