@@ -268,11 +268,11 @@ def _notes(card: Card, width: int) -> Iterator[str]:
 def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:
     """What the held-out episodes say about the elite, and whether they confirm what the search saw."""
     if card.unseen is not None:
-        yield from _wrap("unseen", unseen_words(card.unseen), width)
+        yield from _wrap("", f"the elite: {unseen_words(card.unseen)}", width)
         for name, unseen in card.robust.items():
             yield from _wrap("", f"{name} changes: {unseen_words(unseen)}", width)
         if card.luck:
-            yield from _wrap("luck", f"stated minus unseen: {gap_words(card)}", width)
+            yield from _wrap("luck", f"stated minus held-out: {gap_words(card)}", width)
         yield from _wrap("", luck_words(card, str(folder)), width)
 
 

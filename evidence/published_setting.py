@@ -48,6 +48,7 @@ FREE = frozenset({
     "trajectories_limit_mb", "racing", "duplicates", "speculation", "roll_ahead",   # change no result
 })
 """The settings in which a run may differ from the paper's, and still stand beside it."""
+WAITS = frozenset({"total_s", "read_s", "connect_s", "attempts"})       # of `sampling`: how long a model may take
 SHARED_FILES: Mapping[str, tuple[JSON, ...]] = {"initial": (None,), "evaluator": ("evolve", "zero-shot")}
 """Settings that hold a file in a comparison, whose runs share p_0 and E*; and their values where a model writes it."""
 ONE_KITCHEN_DIFFERS = ("scenes = FloorPlan1",)     # what differs in the paper's search in one kitchen
@@ -86,12 +87,21 @@ def settings_that_differ(given: Mapping[str, JSON]) -> tuple[str, ...]:
     different = tuple(_words(key, found.get(key)) for key, value in TASKS[domain].items() if found.get(key) != value)
     if method not in METHODS:
         return different
-    settings = {**PAPER, **given}
+    settings = {**PAPER, **given, "sampling": _sampled(given.get("sampling"))}
     return (*different, *(
         _words(key, settings[key]) for key, value in PAPER.items()
         if key not in FREE and key not in SHARED_FILES and settings[key] != value
         and fits(key, method, str(settings["evaluator"])) and group_of(key).switched_off(key, settings) is None
     ))
+
+
+def _sampled(given: JSON) -> JSON:
+    """What is set of how models are called, such as {"judge.temperature": 0.3}, apart from `WAITS`."""
+    roles = given if isinstance(given, Mapping) else {}
+    return {
+        f"{role}.{name}": value for role, own in roles.items() if isinstance(own, Mapping)
+        for name, value in own.items() if value is not None and name not in WAITS
+    }
 
 
 def _is_written(key: str, record: RunRecord) -> bool:

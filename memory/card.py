@@ -246,7 +246,7 @@ def luck_words(card: Card, run: str) -> str:
     interval = interval_words(luck.unseen_interval, percent=percent, digits=digits)
     return (
         f"{name}{value(luck.stated)} {luck.on}, {value(luck.unseen)}{interval} on"
-        f" {plural(unseen.episodes, 'unseen episode')}: {VERDICTS[luck.verdict]}; {more}"
+        f" {plural(unseen.episodes, 'held-out episode')}: {VERDICTS[luck.verdict]}; {more}"
     )
 
 

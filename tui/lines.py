@@ -35,6 +35,8 @@ from ..core.events import (
     SaturationChecked,
     ServiceNoted,
     StageEntered,
+    ToolAnswered,
+    TurnTaken,
 )
 from ..core.faults import Fault
 from ..core.methods import CALIBRATE, branches_of, replies_in_turn
@@ -150,6 +152,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   under {fact.conditions} changes of the conditions:", *_final(fact))
         case FinalMeasured():
             return _final(fact)
+        case TurnTaken() | ToolAnswered() if status.settings.get("model") == "offline":
+            return ()               # hundreds, of which no line tells more than that of their candidate
     return () if fact.line_begins is None else (f"   {fact.line_begins}  {fact_words(fact)}",)
 
 
@@ -300,7 +304,7 @@ def _move_lines(fact: EvaluatorMoved) -> tuple[str, ...]:
 
 
 def _verdict(slot: Slot, status: RunStatus) -> str:
-    gained = "" if slot.difference is None else f" ({_signed(slot.difference)})"
+    gained = "" if slot.difference is None else f" ({_signed(slot.difference)} to its parent)"
     return _candidate(slot, status, f"{gained} {'accepted' if slot.accepted else 'rejected'}")
 
 
@@ -318,9 +322,8 @@ def _signed(difference: float) -> str:
 def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
     operator = slot.operator or Operator.INITIAL
     branch = _branch_of(status, operator)
-    island = f" i{slot.island}" if slot.island else ""
-    of = f"/{branch.slots}" if branch is not None and not slot.island else ""
-    head = f"   g{slot.generation}{island} {_word(status, operator):<6} {slot.place + 1}{of}"
+    of = f" of {branch.slots}" if branch is not None and not slot.island else ""
+    head = f"   {slot.id:<10}  {_word(status, operator)} {slot.place + 1}{of}"
     if slot.fault is not None and slot.state == "stopped":
         return f"{head}  {fault_words(slot.fault, FAULT_LENGTH)}{_summary(slot.summary)}"
     if slot.fault is not None:

@@ -36,6 +36,11 @@ def test_a_run_says_what_differs() -> None:
     )
 
 
+def test_how_long_a_model_is_waited_for_is_no_setting_of_the_paper() -> None:
+    asked = {"judge": {"temperature": 0.3}, "all": {"read_s": 60.0, "attempts": 2}}
+    assert settings_that_differ({**of_preset("hanoi"), "sampling": asked}) == ("sampling = {'judge.temperature': 0.3}",)
+
+
 def test_the_page_has_a_command_for_each_table_and_figure() -> None:
     named = {command.split()[1] for command in COMMANDS}
     assert named >= {

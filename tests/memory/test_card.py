@@ -110,7 +110,7 @@ def test_the_interval_of_unseen_episodes_decides(values: list[float], search: fl
 
 def test_the_sentence_names_both_figures_and_the_way_out() -> None:
     assert luck_words(final([0.769, 0.34, 0.8, 0.54], search=0.99), "first") == (
-        "0.990 in the search, 0.612 [0.270, 0.955] on 4 unseen episodes: the first figure does not hold; "
+        "0.990 in the search, 0.612 [0.270, 0.955] on 4 held-out episodes: the first figure does not hold; "
         "memento rank first --episodes 64 measures its best programs"
     )
 
@@ -122,13 +122,13 @@ def test_the_gap_is_that_of_the_fresh_episodes_where_the_elite_has_them() -> Non
     assert [(luck.measure, luck.stated, luck.on) for luck in card.luck] == [
         ("fitness", 0.65, "on 16 fresh episodes"), ("success", 0.75, "on 16 fresh episodes"),
     ]
-    assert luck_words(card, "first").startswith("success 75 % on 16 fresh episodes, 50 % [30, 70] % on 20 unseen")
+    assert luck_words(card, "first").startswith("success 75 % on 16 fresh episodes, 50 % [30, 70] % on 20 held-out")
 
 
 def test_only_like_is_compared_with_like() -> None:
     evolved = final(SPREAD, search=1.0, evaluator="evolve", success=1.0)
     assert [(luck.measure, luck.unseen, luck.verdict) for luck in evolved.luck] == [("success", 0.5, OVERSTATED)]
-    assert "success 100 % in the search, 50 % [30, 70] % on 20 unseen" in luck_words(evolved, "first")
+    assert "success 100 % in the search, 50 % [30, 70] % on 20 held-out" in luck_words(evolved, "first")
     nothing = final(SPREAD, search=1.0, evaluator="evolve")
     assert nothing.luck == ()
     assert "different evaluators" in luck_words(nothing, "first")
@@ -138,7 +138,7 @@ def test_only_like_is_compared_with_like() -> None:
 def test_the_worst_verdict_speaks() -> None:
     card = final([0.95, 0.3, 0.9, 0.4], search=0.77, success=1.0)
     assert [(luck.measure, luck.verdict) for luck in card.luck] == [("fitness", TOO_FEW), ("success", OVERSTATED)]
-    assert luck_words(card, "first").startswith("success 100 % in the search, 50 % [15, 85] % on 4 unseen episodes: ")
+    assert luck_words(card, "first").startswith("success 100 % in the search, 50 % [15, 85] % on 4 held-out episodes: ")
 
 
 def test_failures_and_faults_of_unseen_episodes_are_counted_also_where_p_0_is_the_elite() -> None:

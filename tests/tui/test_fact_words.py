@@ -55,7 +55,7 @@ def test_lines_and_lanes_name_the_island() -> None:
     changed = IslandsChanged(generation=1, elites=("i1/g1/macro/0", "init/0"), fitnesses=(0.5, 0.25), slots=(3, 2))
     view = view_of_facts([*scored, changed])
     (line,) = lines_of(scored[1], view, now=None)
-    assert line.startswith("   g1 i2 macro  1  F 0.500")
+    assert line.startswith("   i2/g1/macro/0  macro 1  F 0.500")
     (line,) = lines_of(changed, view, now=None)
     assert line == (
         "   g1: island 1  F 0.500  i1/g1/macro/0, 3 slots in g1; island 2  F 0.250  init/0, 2 slots in g1"
