@@ -188,20 +188,27 @@ def _luck(view: RunView, unseen: Unseen) -> Iterator[Luck]:
     )
     for measure, stated, where, found, interval in figures:
         if stated is not None and found is not None:
+            fresh = quality.fresh if measure == "success" and quality.fresh == quality.episodes else 0
             yield Luck(
                 measure=measure, stated=stated, on=where, unseen=found, unseen_interval=interval, gap=stated - found,
                 gap_interval=None if interval is None else (stated - interval[1], stated - interval[0]),
-                verdict=_verdict(stated, interval, unseen.episodes, alike=abs(stated - found) <= ALIKE * abs(found)),
+                verdict=_verdict(
+                    share_interval(round(stated * fresh), fresh) or (stated, stated), interval, unseen.episodes,
+                    alike=abs(stated - found) <= ALIKE * abs(found),
+                ),
             )
 
 
-def _verdict(stated: float, interval: Interval | None, episodes: int, *, alike: bool) -> str:
-    """`alike`: the figures differ by so little that nobody would act on it."""
+def _verdict(stated: Interval, interval: Interval | None, episodes: int, *, alike: bool) -> str:
+    """`stated` is that of a share of fresh episodes, which selected nothing, else the figure itself, twice.
+
+    `alike`: the figures differ by so little that nobody would act on it.
+    """
     if interval is None:
         return TOO_FEW
-    if alike or interval[0] <= stated <= interval[1]:
+    if alike or (interval[0] <= stated[1] and stated[0] <= interval[1]):
         return HOLDS if episodes >= FEW else TOO_FEW
-    return OVERSTATED if stated > interval[1] else UNDERSTATED
+    return OVERSTATED if stated[0] > interval[1] else UNDERSTATED
 
 
 # -------------------------------------------------------------------------------------------- in words

@@ -115,14 +115,18 @@ def test_the_sentence_names_both_figures_and_the_way_out() -> None:
     )
 
 
-def test_the_gap_is_that_of_the_fresh_episodes_where_the_elite_has_them() -> None:
-    won = Ranked(candidate="g1/macro/0", episodes=16, fitness=0.65, success_rate=0.75, failures=4)
+@pytest.mark.parametrize(("success", "words"), [
+    (15 / 16, "success 94 % on 16 fresh episodes, 50 % [30, 70] % on 20 held-out episodes: the first figure does not"),
+    (12 / 16, ""),      # two draws of one program may be that far apart
+])
+def test_the_gap_is_that_of_the_fresh_episodes_where_the_elite_has_them(success: float, words: str) -> None:
+    won = Ranked(candidate="g1/macro/0", episodes=16, fitness=0.65, success_rate=success, failures=4)
     chosen = EliteChosen(generation=1, candidate="g1/macro/0", elite="g1/macro/0", ranking=(won,))
     card = final(SPREAD, search=0.99, success=1.0, before=[chosen])
     assert [(luck.measure, luck.stated, luck.on) for luck in card.luck] == [
-        ("fitness", 0.65, "on 16 fresh episodes"), ("success", 0.75, "on 16 fresh episodes"),
+        ("fitness", 0.65, "on 16 fresh episodes"), ("success", success, "on 16 fresh episodes"),
     ]
-    assert luck_words(card, "first").startswith("success 75 % on 16 fresh episodes, 50 % [30, 70] % on 20 held-out")
+    assert luck_words(card, "first")[:len(words) or None] == words
 
 
 def test_only_like_is_compared_with_like() -> None:
