@@ -31,7 +31,7 @@
     tools               the agents of the tools: try a draft, look at rows of a recording, compute over a recording
     recording_code      code over a recording: the program that runs it where evaluators run, and its output
     recording_rows      rows of a recording as a small table for a prompt
-    recorded_tools      tools in a replay: what a limit on time decided is repeated from the record
+    replayed_tools      tools in a replay: what a limit on time decided is repeated from the record
     verdict             reads a judge's answer: one JSON object with a choice and a reason
     json_objects        jSON objects in a model's reply
     judge_reasons       the reasons of the judges who chose a parent, for the writers of the next evaluators. They are

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..core.figures import REGULAR_ENDS
 from ..core.metrics import MAX_ENTRIES, NEVER, OMITTED, finite, flat_metrics, mean
-from ..core.ranks import rank_correlation
+from ..core.rank_correlation import rank_correlation
 from ..core.text import one_line, text_table
 from ..core.values import JSON, Episode, Score
 

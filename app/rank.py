@@ -23,8 +23,8 @@ from ..core.text import one_line
 from ..core.values import JSON, Program
 from ..domains import import_string, require_installed, require_same_simulator
 from ..domains import load as load_domain
+from ..memory.contenders import CHOSEN_FROM, Contender, contenders
 from ..memory.fresh_file import FreshEpisode, FreshEpisodes, Key, digest_of, fresh_episodes
-from ..memory.ranking import CHOSEN_FROM, Contender, contenders
 from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
 from ..settings.evaluate import RankSettings

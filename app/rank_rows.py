@@ -5,8 +5,8 @@ from dataclasses import replace
 from math import fsum
 
 from ..core.intervals import ALPHA, mean_interval, share_interval, sign_flip_p_values
+from ..memory.contenders import Contender
 from ..memory.fresh_file import FreshEpisode
-from ..memory.ranking import Contender
 from .results import RankRow
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from ..agents.critic_sheets import Looks, recorded_looks
 from ..agents.fitting import recorded_limits
 from ..agents.hints import RecordedHints, recorded_hints
-from ..agents.recorded_tools import Answered, recorded_answers
+from ..agents.replayed_tools import Answered, recorded_answers
 from ..core.errors import UsageError
 from ..core.events import Fact, RunStarted, StageEntered
 from ..core.values import JSON, CallTimes, Program, PromptText

@@ -17,7 +17,7 @@ from ..agents.hints import Hints
 from ..agents.judging import JudgePanel
 from ..agents.notes import Notes
 from ..agents.proposers import Aids, Common
-from ..agents.recorded_tools import Answered, Repeating, Tool
+from ..agents.replayed_tools import Answered, Repeating, Tool
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
 from ..agents.tools import Computer, Looker, Practiser
 from ..agents.writing import ATTACKER, PROPOSER, Answers, Keep, not_kept

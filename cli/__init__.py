@@ -7,8 +7,9 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     audit               `memento audit`: how often programs please an evaluator without doing the task
     audit_text          the result of an audit as text or JSON, its worst programs as files
     browser             `memento watch --browser`: the terminal UI in a browser, served on this machine
-    command             the classes of commands and groups, and the choices that help and completion list
+    choices             the choices that help and completion list
     commands            the command line as a Typer app: collects the commands, each from its module
+    typer_classes       the classes of commands and groups, and errors in this project's form
     compare             `memento compare`: methods × seeds at an equal budget
     comparison          runs a planned comparison and prints its result
     comparison_plan     plans `memento compare`: a new comparison, or an existing one, which may grow
@@ -21,7 +22,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     evaluate            `memento evaluate`: a policy file, rolled out
     execution           runs long work: serves its status, ends it cleanly on a signal, and prints a run's result
     export              `memento export`: the program of a candidate as a file, or a run for another tool
-    exporting           the work of `memento export`: a candidate's program as a file, or the log of a run for a sink
+    export_run          the work of `memento export`: a candidate's program as a file, or the log of a run for a sink
     flags               flags and arguments that several commands share
     front               the pages that need no command: the start page, the help on all commands, the version
     gallery             `memento gallery`: programs that language models evolved, and whether they still hold
@@ -118,9 +119,9 @@ def exit_code(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     import typer
 
-    from .command import usage_error
     from .commands import commands
     from .completion import answer_shells
+    from .typer_classes import usage_error
 
     answer_shells()
     try:

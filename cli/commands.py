@@ -32,7 +32,7 @@ from . import (
     watch,
     what_if,
 )
-from .command import CONTEXT, AllCommands, Command
+from .typer_classes import CONTEXT, AllCommands, Command
 
 commands = typer.Typer(
     help="Evolves executable robot policies with language models.",

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from ..core.errors import MementoError, no_such
-from . import command
+from . import choices
 from .output import print_text
 
 EXAMPLE: Final = "memento completion bash >> ~/.bashrc"
@@ -33,11 +33,11 @@ def _completer(names: Callable[[], Iterable[str]]) -> Completer:
     return complete
 
 
-domains = _completer(command.domains)
-methods = _completer(command.methods)
-presets = _completer(command.presets)
-experiments = _completer(command.experiments)
-shells = _completer(command.shells)
+domains = _completer(choices.domains)
+methods = _completer(choices.methods)
+presets = _completer(choices.presets)
+experiments = _completer(choices.experiments)
+shells = _completer(choices.shells)
 
 
 def runs(ctx: typer.Context, incomplete: str) -> Iterator[str]:
@@ -76,6 +76,6 @@ def completion(shell: Shell) -> None:
     """Print the script that lets a shell complete commands, runs and candidates."""
     from typer.completion import get_completion_script
 
-    if shell not in command.SHELLS:
-        raise no_such("shell", shell, command.SHELLS)
+    if shell not in choices.SHELLS:
+        raise no_such("shell", shell, choices.SHELLS)
     print_text(get_completion_script(prog_name="memento", complete_var=VARIABLE, shell=shell))

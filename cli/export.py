@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from ..core.errors import UsageError, no_such
-from . import command, completion, flags
+from . import choices, completion, flags
 
 EXAMPLE: Final = "memento export first --out elite.py"
 
@@ -41,17 +41,17 @@ def export(
     runs: flags.Runs = flags.RUNS,
 ) -> None:
     """Write a program to a file, or export a run to other tools."""
-    if to is not None and to not in command.targets():
-        raise no_such("target", to, command.targets())
-    if to == command.TAPE:
-        from .exporting import export_tape_of
+    if to is not None and to not in choices.targets():
+        raise no_such("target", to, choices.targets())
+    if to == choices.TAPE:
+        from .export_run import export_tape_of
 
         if candidate is not None or with_programs or with_prompts:
             raise UsageError("a tape is of a whole run, with its prompts and replies: give --out FILE.tape.xz alone")
         export_tape_of(run, out, runs_dir=runs)
         return
     if to is not None:
-        from .exporting import export_run
+        from .export_run import export_run
 
         if candidate is not None:
             raise UsageError(f"--to exports a whole run: omit {candidate!r}, or omit --to")

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
-from .command import CONTEXT, Command, CommandGroup
 from .output import print_text, say
+from .typer_classes import CONTEXT, Command, CommandGroup
 
 EXAMPLE: Final = "memento kitchen record FloorPlan1-3 --out kitchens"
 

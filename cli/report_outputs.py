@@ -9,7 +9,7 @@ from ..core.errors import UsageError
 from ..core.extras import install_command
 from ..core.text import plural
 from ..evidence.archive import SUFFIX, write_archive
-from ..evidence.export import write_csv
+from ..evidence.csv_files import write_csv
 from ..evidence.loading import Evidence
 from ..evidence.page import list_parts
 from ..evidence.parts import can_write_pdf, write_parts

@@ -28,7 +28,7 @@
     probes          probes: recordings next to T_0 that show how an evaluator ranks episodes
     process_tree    the descendants of a process: have orphans adopted, and end them all
     provenance      where settings came from, which decides whether what they name may be imported or started
-    ranks           Spearman's rank correlation, in plain arithmetic
+    rank_correlation  Spearman's rank correlation, in plain arithmetic
     recording       A recorded trajectory τ: arrays over time, the input of an evaluator, which a run stores
     recording_file  recorded trajectories on disk: one npz file of plain arrays per episode, named after its order
     returns         the return of an episode: the sum of its rewards

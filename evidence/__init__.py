@@ -7,7 +7,7 @@
     descent              the descent of an elite for a page: nodes on a rail, and the change at each step
     episode_tables       tables of the episodes of a search: a budget, confirmations, and a gate
     experiment           an experiment: tasks × models × arms × seeds and the final measures
-    export               the rows behind a report, as CSV files: every number on the page can be computed from them
+    csv_files            the rows behind a report, as CSV files: every number on the page can be computed from them
     figures              the figures of a report: the charts of a group of runs, each with its title and its legend
     findings             the findings of a report: spreads, tests, correlations, rates and costs
     folder               the folder of a comparison: its plan, its runs, its measures and its journal

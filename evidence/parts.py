@@ -18,7 +18,7 @@ from markupsafe import Markup
 from ..core.errors import UsageError
 from ..core.extras import is_installed
 from ..core.text import printable
-from .export import without_formula
+from .csv_files import without_formula
 from .figures import BOXES, Figure
 from .svg import DASHES, WIDTH
 from .tables import Table

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.ranks import rank_correlation
+from ..core.rank_correlation import rank_correlation
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999

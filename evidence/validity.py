@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.examined import EvaluatorTests
-from ..core.ranks import rank_correlation
+from ..core.rank_correlation import rank_correlation
 from ..core.text import DASH, number, one_line
 from .records import Merit, RunRecord
 from .statistics import CONFIDENCE

@@ -16,7 +16,7 @@
     origin            whether this installation wrote a run
     pace              how fast a policy is: the CPU time of its calls, and how long one of its episodes takes
     quality           the quality of a program as a run states it: on episodes that did not select it
-    ranking           the programs of a run that are worth fresh episodes
+    contenders        the programs of a run that are worth fresh episodes
     retention_policy  which recordings of a run stay on disk, and which are dropped first if they take too much space
     run_status        the status of a run: a value of constant size, updated fact by fact
     run_view          the view of a run, from its facts: its status (`RunStatus`) and the outcome of every order

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.ranks import rank_correlation
+from ..core.rank_correlation import rank_correlation
 from .slots import Slot, Slots
 
 

@@ -8,7 +8,7 @@
     checking         asks a model two small questions, and says what is known of it then: `memento models --check`
     client           A language model as MEMENTO asks it: one layer of retries, a deadline for the whole call
     clients          the client of each provider, which never retries
-    command          `command:PROGRAM`: a program on this machine that reads a prompt and writes the answer
+    command_model    `command:PROGRAM`: a program on this machine that reads a prompt and writes the answer
     command_programs  the programs of `command:PROGRAM` models: where each lies, and what it holds
     completions      a chat completion in the form of the protocol, whatever a server left out of it
     connection       one language model behind pydantic-ai: sends one request and returns its answer or its failure

@@ -12,7 +12,7 @@ from ..core.variables import secrets_in
 from .asked import DAY_S, AskedModel, BallotFolder
 from .call_limits import CallLimits, Elapsed, Gate, Sleep
 from .client import ClientModel
-from .command import CommandModel
+from .command_model import CommandModel
 from .fallback import FallbackModel
 from .habits import Habits
 from .opening import address_of, not_opened, refuse_proxy_to_itself, require_reachable

@@ -9,7 +9,7 @@ from ..core.errors import UsageError
 from ..core.files import read_bounded
 from ..core.provenance import Provenance
 from ..core.values import JSON
-from ..models.command import VARIABLES
+from ..models.command_model import VARIABLES
 from .groups import EVALUATORS
 
 PREFIX = "MEMENTO_"

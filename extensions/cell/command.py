@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...cli import flags
-from ...cli.command import CONTEXT, Command, CommandGroup
+from ...cli.typer_classes import CONTEXT, Command, CommandGroup
 
 if TYPE_CHECKING:
     from ...core.recording import Recording

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from ...cli import flags
-from ...cli.command import CONTEXT, Command
+from ...cli.typer_classes import CONTEXT, Command
 from ...core.errors import UsageError
 from ...core.extras import require
 

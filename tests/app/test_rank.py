@@ -6,8 +6,8 @@ import pytest
 from memento.app.rank_rows import rows_of
 from memento.app.results import RankRow
 from memento.core.values import Operator, Program
+from memento.memory.contenders import Contender
 from memento.memory.fresh_file import FreshEpisode
-from memento.memory.ranking import Contender
 
 
 def episodes(values: Sequence[float], *, success: Sequence[bool] | None = None, faults: int = 0) -> list[FreshEpisode]:

@@ -7,7 +7,7 @@ from memento.cli import exit_code
 from memento.core.errors import StoreError
 from memento.core.events import RunResumed, RunStarted, RunStopped
 from memento.memory.run_status import RunStatus, state_of
-from memento.models.command import ATTEMPT, ORDER, PROMPT_FILE, ROLE
+from memento.models.command_model import ATTEMPT, ORDER, PROMPT_FILE, ROLE
 from memento.settings.sources import from_environment
 from memento.tui.words import ended_words, programs_asked
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memento.cli import command, exit_code, front
+from memento.cli import choices, exit_code, front
 from memento.cli.commands import COMMANDS
 from memento.core import extensions
 from memento.settings.presets import DEFAULT_PRESET
@@ -87,7 +87,7 @@ def test_types_are_words_and_all_choices_are_filled_in(name: str, capsys: pytest
 def test_help_lists_every_choice(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(help_of([*arguments], "--help", capsys).split()).replace("- ", "-")
     for registry in LISTED[arguments]:
-        assert ", ".join(command.BY_NAME[registry]()) in text
+        assert ", ".join(choices.BY_NAME[registry]()) in text
 
 
 def test_the_default_preset_is_the_one_that_the_help_names(capsys: pytest.CaptureFixture[str]) -> None:

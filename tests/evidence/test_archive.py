@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from memento.core.errors import UsageError
 from memento.evidence.archive import read_archive, write_archive
-from memento.evidence.export import write_csv
+from memento.evidence.csv_files import write_csv
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import PageOrigin, Picture, render, shown_runs
 

@@ -7,7 +7,7 @@ from memento.app.api.reporting import load
 from memento.core.errors import UsageError
 from memento.evidence.archive import write_archive
 from memento.evidence.archive_join import join
-from memento.evidence.export import write_csv
+from memento.evidence.csv_files import write_csv
 from memento.evidence.loading import load_comparison
 from memento.evidence.page import PageOrigin, Picture, render
 

@@ -18,9 +18,9 @@ from memento.core.values import Program
 from memento.evidence import episode_tables, page_tables, tables
 from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.baseline_rows import BaselineRow
+from memento.evidence.csv_files import write_csv
 from memento.evidence.descent import lines_of_diff
 from memento.evidence.experiment import is_learned, load_experiment
-from memento.evidence.export import write_csv
 from memento.evidence.findings import find
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import PageOrigin, Picture, render

@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.ranks import rank_correlation
+from memento.core.rank_correlation import rank_correlation
 from memento.core.values import EvaluatorCandidate
 from memento.evidence.records import MemoryCount, Merit, RunRecord
 from memento.evidence.validity import find_validity, validity_table

@@ -6,8 +6,8 @@ from memento.core.events import ArchiveChanged, EliteChanged, EliteConfirmed, Ev
 from memento.core.recording_file import trajectory_key
 from memento.core.values import EvaluatorCandidate, Program
 from memento.evidence.records import curve_of
+from memento.memory.contenders import contenders
 from memento.memory.evaluator_pools import list_pools, moved_words
-from memento.memory.ranking import contenders
 from memento.memory.retention_policy import RetentionPolicy
 from memento.memory.run_view import gain_of, view_of_facts
 

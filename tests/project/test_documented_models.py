@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from memento.app.budgets import require_usable
-from memento.cli import exit_code, exporting, new_run
+from memento.cli import exit_code, export_run, new_run
 from memento.cli import resume as resume_command
 from memento.models import checking
 from memento.models.spec import parse_specs
@@ -49,7 +49,7 @@ def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys
 
     monkeypatch.setattr(checking, "check", check)
     monkeypatch.setattr(new_run, "start", run)
-    monkeypatch.setattr(exporting, "export_tape_of", tape)
+    monkeypatch.setattr(export_run, "export_tape_of", tape)
     monkeypatch.setattr(resume_command, "continue_run", resume)
     program, *arguments = shlex.split(line, comments=False)
     assert program == "memento"

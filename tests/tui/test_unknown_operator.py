@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from memento.cli.show_run import describe_run
 from memento.core.events import Fact
-from memento.evidence.export import write_csv
+from memento.evidence.csv_files import write_csv
 from memento.evidence.loading import Evidence
 from memento.evidence.page import PageOrigin, render
 from memento.memory.codec import decode, encode, revive
-from memento.memory.ranking import contenders
+from memento.memory.contenders import contenders
 from memento.memory.run_view import RunView
 from memento.tui.fact_words import fact_words
 from memento.tui.lines import lines_of

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from memento.agents.recorded_tools import Repeating
+from memento.agents.replayed_tools import Repeating
 from memento.agents.rollout_agents import Roller
 from memento.agents.tools import Computer, Practiser
 from memento.core.events import Compute, ToolAnswered, TryProgram

@@ -12,8 +12,8 @@ from memento.core.errors import RunRefused, StoreError
 from memento.core.events import CandidateScored, EliteChanged, Fact, InitialChosen
 from memento.core.faults import Fault, FaultKind
 from memento.core.values import CandidateState, Operator, Program
+from memento.memory.contenders import contenders
 from memento.memory.fresh_file import FILE, FreshEpisode, fresh_episodes, key_of
-from memento.memory.ranking import contenders
 
 RUN = "a" * 64
 

@@ -1,11 +1,6 @@
-"""The classes of commands and groups: help that lists choices, and errors in this project's form.
-
-The choices, values of flags and arguments, come from the registries that define them; each is imported only when its
-list is needed, for the help or for completion.
-"""
+"""The classes of commands and groups: help that lists choices, and errors in this project's form."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -14,10 +9,10 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ..core import extensions
 from ..core.errors import UsageError, no_such
+from .choices import with_choices
 
 CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
 
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _TYPE: Final = re.compile(r" <[^>]*>$")     # which Typer adds to an argument's name
 
 
@@ -78,11 +73,6 @@ class AllCommands(CommandGroup):
         return found
 
 
-def with_choices(text: str, between: str = ", ") -> str:
-    """A help text with its `{placeholders}` replaced by names."""
-    return _PLACEHOLDER.sub(lambda found: between.join(BY_NAME[found[1]]()), text)
-
-
 def usage_error(error: typer.TyperException) -> UsageError:
     """The error in a command line as one sentence."""
     if hasattr(error, "possibilities"):     # an unknown option; Typer does not export its class
@@ -97,75 +87,3 @@ def _unknown_option(given: str, ctx: Any) -> UsageError:
     if get_close_matches(given, known):
         return no_such("option", given, known)
     return UsageError(f"unknown option {given!r}: {ctx.command_path} --help lists the options")
-
-
-SHELLS: Final = ("bash", "zsh", "fish")
-
-
-def domains() -> Iterable[str]:
-    """The domains of this package."""
-    from ..domains import names
-
-    return names()
-
-
-def tasks() -> Iterable[str]:
-    """The domains of this package, and the forms of names of those that come from others."""
-    from ..domains import PREFIXES, names
-
-    return *names(), *(f"{prefix}:NAME" for prefix in PREFIXES)
-
-
-def methods() -> Iterable[str]:
-    """The methods that search in any domain: a calibration has a command, since it needs a robot cell."""
-    from ..core.methods import CALIBRATE, METHODS
-
-    return (name for name in METHODS if name != CALIBRATE)
-
-
-def presets() -> Iterable[str]:
-    """The presets of a run's budget."""
-    from ..settings.presets import PRESETS
-
-    return PRESETS
-
-
-def evaluators() -> Iterable[str]:
-    """The values of `memento run --evaluator` other than a file."""
-    from ..settings.groups import EVALUATORS
-
-    return EVALUATORS
-
-
-def experiments() -> Iterable[str]:
-    """The experiments that are part of this package."""
-    from ..evidence.experiment import shipped_names
-
-    return shipped_names()
-
-
-def randomisations() -> Iterable[str]:
-    """The randomisation presets of a Hanoi domain."""
-    from ..domains.hanoi.randomisation import PRESETS
-
-    return PRESETS
-
-
-TAPE: Final = "tape"     # a target that is no extension
-
-
-def targets() -> Iterable[str]:
-    """What a run can be exported to."""
-    return *extensions.names(extensions.SINKS), TAPE
-
-
-def shells() -> Iterable[str]:
-    """The shells that completion supports."""
-    return SHELLS
-
-
-BY_NAME: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
-    choices.__name__: choices
-    for choices in (tasks, methods, presets, evaluators, experiments, randomisations, shells, targets)
-}
-"""The choices for each `{name}` in a help text."""

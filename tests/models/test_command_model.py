@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from memento.core.errors import ModelError, UsageError
 from memento.models import ClientSettings, make_model, open_model
-from memento.models import command as command_module
+from memento.models import command_model as command_module
 from memento.models.call_limits import CallLimits
 from memento.models.command_programs import digests_of, with_absolute_programs
 
