@@ -101,6 +101,8 @@ def _likely(
 
 def _whole(reading: Reading, blocks: Sequence[Block], contract: Contract, limit: int) -> Reading:
     """The program of one of the blocks with the others that it needs."""
+    if len(blocks) < 2:
+        return reading
     texts = [Program(split_mark(block.text)[1]) for block in blocks]
     if reading.program not in texts:
         return reading

@@ -14,7 +14,7 @@ from ..core.keeper import Decision
 from ..core.methods import SearchPart
 from .branch import Branch
 from .elite_keeper import EliteKeeper
-from .setting_groups import PartSettings, SettingGroup, Switch
+from .setting_groups import ASKS_EARLY, PartSettings, SettingGroup, Switch
 from .state import Search
 from .trials import chain
 
@@ -23,15 +23,7 @@ Decided = Decision[Search]
 HEAD_START = SettingGroup(
     name="head start", parts=frozenset({SearchPart.BRANCHES}),
     switches=(
-        Switch(
-            name="proposer_turns", on=lambda values: not values["proposer_turns"],
-            otherwise="with proposer_turns, since conversations for nothing cost too much: remove it, or set "
-            "proposer_turns to 0",
-        ),
-        Switch(
-            name="gate", on=lambda values: values["gate"] == "off",
-            otherwise="with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'",
-        ),
+        *ASKS_EARLY,
         Switch(
             name="islands", on=lambda values: values["islands"] == 1,
             otherwise="with islands, which begin each generation together: remove it, or set islands to 1",
@@ -55,7 +47,6 @@ class HeadStartSettings(PartSettings):
     head_start: bool = HEAD_START.field(
         False, "ask for the next generation's first programs while crossovers are under way"
     )
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,3 +73,17 @@ class SettingGroup:
     def switched_off(self, name: str, values: Values) -> Switch | None:
         """The first switch without which the setting `name` of this group means nothing; None if all are on."""
         return next((each for each in self.switches if each.name != name and not each.on(values)), None)
+
+
+ASKS_EARLY = (
+    Switch(
+        name="proposer_turns", on=lambda values: not values["proposer_turns"],
+        otherwise="with proposer_turns, since conversations for nothing cost too much: remove it, or set "
+        "proposer_turns to 0",
+    ),
+    Switch(
+        name="gate", on=lambda values: values["gate"] == "off",
+        otherwise="with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'",
+    ),
+)
+"""What settings need that ask for a program before it is known that it is wanted."""

@@ -13,7 +13,7 @@ from ...core.methods import SearchPart
 from ...core.values import Rejection
 from ..branch import Engine
 from ..branches.climb import Chain, HillClimb
-from ..setting_groups import PartSettings, SettingGroup, Switch
+from ..setting_groups import ASKS_EARLY, PartSettings, SettingGroup, Switch
 from ..state import Search
 from ..trials import chain
 
@@ -25,15 +25,7 @@ SPECULATION = SettingGroup(
             otherwise="with memory_detail = 'full', which shows every verdict before the next question: remove it, or "
             "set memory_detail to 'summary'",
         ),
-        Switch(
-            name="proposer_turns", on=lambda values: not values["proposer_turns"],
-            otherwise="with proposer_turns, since conversations for nothing cost too much: remove it, or set "
-            "proposer_turns to 0",
-        ),
-        Switch(
-            name="gate", on=lambda values: values["gate"] == "off",
-            otherwise="with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'",
-        ),
+        *ASKS_EARLY,
         Switch(
             name="climb_width", on=lambda values: values["climb_width"] == 1,
             otherwise="with climb_width, whose next step follows from all edits of the last one: remove it, or set "

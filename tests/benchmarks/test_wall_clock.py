@@ -42,7 +42,7 @@ def searched(in_flight: int, *, width: int = 1) -> Curve:
         search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E")), final_seeds=(),
         initial=Program("program = 0\n"), choices=PAPER.but(WidthSettings(climb_width=width)),
     )
-    return asyncio.run(VirtualRun("scripted", lanes, Done(), seed=1).search(Sequencer(plan)))
+    return asyncio.run(VirtualRun("scripted", lanes, Done(), seed=1, median_s=30.0).search(Sequencer(plan)))
 
 
 def test_more_calls_at_once_and_a_wider_climb_save_time_and_the_number_of_calls_changes_no_result() -> None:
@@ -59,5 +59,5 @@ def test_a_curve_says_when_a_fitness_was_reached_and_how_much_lies_under_it() ->
     assert curve.tried(0.5) == 2
     assert curve.area(40.0) == pytest.approx((20 * 0.2 + 20 * 0.6) / 40)
     assert curve.area(30.0) == pytest.approx((20 * 0.2 + 10 * 0.6) / 30)
-    found: Any = table([{("memento", 4): curve}], 40.0, 0.6)
-    assert found["searches"]["memento, 4 in flight"]["target_s"] == 20.0
+    found: Any = table([{("memento", 4, 2.0): curve}], 0.6)
+    assert found["searches"]["memento, 4 in flight, 2 s"]["target_s"] == 20.0

@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from memento.core.events import (
     CandidateScored,
     EliteChanged,
-    Fact,
-    Order,
     ProposalFailed,
     ProposalMade,
-    Propose,
     RunStarted,
     SpeculationEnded,
     StageEntered,
@@ -26,30 +23,13 @@ from memento.search.head_start import HeadStartSettings
 from memento.search.options import GenerationBudget
 from memento.search.parts.memory import MemorySettings
 
-from ..support.keeper_world import Repeating, play
-from ..support.searches import budgets, make, seeds
+from ..support.keeper_world import Noting, Repeating, play
+from ..support.searches import budgets, make, of, seeds
 
 pytestmark = pytest.mark.quick
 
 EARLY = HeadStartSettings(head_start=True)
 SLOTS = GenerationBudget(generations=4, hill_climb=4, macro=3, crossover=2)
-
-
-class Noting(Repeating):
-    """Notes what each proposal is told; an early request and one in its turn get the same answer."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.told: dict[str, tuple[object, ...]] = {}
-
-    def answer(self, order: Order) -> Fact:
-        if isinstance(order, Propose):
-            self.told[order.id] = ([one.id for one in order.parents], order.rejections, order.tried, order.focus)
-        return super().answer(order)
-
-
-def of(log: list[Fact], kind: type) -> list:
-    return [fact for fact in log if isinstance(fact, kind)]
 
 
 @settings(max_examples=60, deadline=None)
@@ -71,7 +51,7 @@ def test_any_order_of_answers_gives_the_same_run(
         used = [slot_of(fact.order) for fact in log
                 if isinstance(fact, ProposalMade | ProposalFailed) and fact.order not in lost]
         assert Counter(used) == spent, "every slot is answered once"
-        told = {name: what for name, what in world.told.items() if name not in lost}
+        told = {name: what for name, what in world.shown.items() if name not in lost}
         return [repr(fact) for fact in of(log, EliteChanged)], told, spent
 
     (elites, told, spent), (again, heard, count) = played(one), played(other)
@@ -88,8 +68,8 @@ def test_it_asks_of_the_leader_and_keeps_what_it_asked_of_the_elite() -> None:
         elites = {fact.generation: fact.candidate for fact in of(log, EliteChanged)}
         for fact in of(log, SpeculationEnded):
             elite = elites[parse(fact.slot).generation - 1]
-            if fact.order in world.told:
-                assert fact.kept is (world.told[fact.order][0] == [elite])
+            if fact.order in world.shown:
+                assert fact.kept is (world.shown[fact.order][0] == [elite])
             kept, lost = kept + fact.kept, lost + (not fact.kept)
         view = view_of_facts([RunStarted(settings={}, versions={}, sandbox=()), StageEntered(stage="search"), *log])
         scored = {fact.candidate.id for fact in of(log, CandidateScored)}

@@ -12,10 +12,8 @@ from memento.core.events import (
     CandidateScored,
     EliteChanged,
     Fact,
-    Order,
     ProposalFailed,
     ProposalMade,
-    Propose,
 )
 from memento.core.methods import METHODS, climb_width, replies_in_turn
 from memento.core.order_ids import parse
@@ -29,30 +27,13 @@ from memento.search.options import PLAIN, GenerationBudget
 from memento.search.parts.memory import Memory, MemorySettings, Rejections
 
 from ..conformance.method import MethodContract
-from ..support.keeper_world import Repeating, play
-from ..support.searches import PLAN, budgets, initial, make, seeds
+from ..support.keeper_world import Noting, Repeating, play
+from ..support.searches import PLAN, budgets, initial, make, of, seeds
 
 pytestmark = pytest.mark.quick
 
 FULL = MemorySettings(memory_detail="full")
 widths = st.integers(2, 5)
-
-
-class Noting(Repeating):
-    """Notes what each climb is told."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.told: dict[str, tuple[object, ...]] = {}
-
-    def answer(self, order: Order) -> Fact:
-        if isinstance(order, Propose):
-            self.told[order.id] = ([one.id for one in order.parents], order.rejections, order.tried, order.focus)
-        return super().answer(order)
-
-
-def of(log: list[Fact], kind: type) -> list:
-    return [fact for fact in log if isinstance(fact, kind)]
 
 
 def verdicts(log: list[Fact]) -> list[str]:
@@ -70,7 +51,7 @@ def test_any_order_of_answers_gives_the_same_run_and_the_same_prompts(
         keeper, world = make("memento", slots, seed, saving, WidthSettings(climb_width=width), memory), Noting(seed)
         log, last = play(keeper, world, random.Random(arrival).randrange)
         assert keeper.finished(last.state) and not last.orders
-        return verdicts(log), world.told
+        return verdicts(log), world.shown
 
     (first, told), (second, again) = played(one, (False, False, False)), played(other, (racing, duplicates, False))
     assert sorted(first) == sorted(second)
@@ -97,12 +78,12 @@ def test_a_step_edits_one_program_keeps_its_best_and_tells_each_edit_its_place(
     for name, one in climbs.items():
         steps.setdefault((one.generation, one.slot // width), []).append(name)
     for names in steps.values():
-        assert len({str(world.told[name][:3]) for name in names}) == 1, "one program, one memory"
+        assert len({str(world.shown[name][:3]) for name in names}) == 1, "one program, one memory"
         kept = [climbs[name] for name in names if name in taken]
         sound = [climbs[name].fitness for name in names if climbs[name].fault is None]
         assert len(kept) <= 1
         assert all(one.fitness == max(sound) for one in kept)
-        places = [focus.place for name in names if (focus := world.told[name][3])]
+        places = [focus.place for name in names if (focus := world.shown[name][3])]
         assert sorted(places) == (list(range(len(names))) if len(names) > 1 else [])
 
 
@@ -114,7 +95,7 @@ def test_a_width_of_one_decides_as_the_climb_of_the_paper(count: int, seed: int,
         climb = WideClimb(count, memory, width=1, seed=seed) if wide else HillClimb(count, memory)
         method = MemeticMethod(generations=2, branches=(climb,), parts=(memory,), races=racing)
         keeper = EliteKeeper(initial=initial(seed), plan=replace(PLAN, racing=racing), method=method)
-        return play(keeper, world, random.Random(arrival).randrange)[0], world.told
+        return play(keeper, world, random.Random(arrival).randrange)[0], world.shown
 
     assert played(wide=True) == played(wide=False)
 

@@ -251,6 +251,19 @@ class Repeating(World):
         return super().answer(order)
 
 
+class Noting(Repeating):
+    """Notes what each proposal is shown: its parents, the memory, and what it is to repair."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.shown: dict[str, tuple[object, ...]] = {}
+
+    def answer(self, order: Order) -> Fact:
+        if isinstance(order, Propose):
+            self.shown[order.id] = ([one.id for one in order.parents], order.rejections, order.tried, order.focus)
+        return super().answer(order)
+
+
 class Skilled(Repeating):
     """A program has a skill, and an episode's f_e is the skill with noise that belongs to the episode and program."""
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hypothesis import strategies as st
-from memento.core.events import Roll
+from memento.core.events import Fact, Roll
 from memento.core.values import CandidateState, Operator, Program, Score
 from memento.search.keepers import KEEPERS
 from memento.search.memento import PAPER
@@ -45,3 +45,8 @@ def make(method: str, slots: GenerationBudget, seed: int, saving: tuple[bool, bo
     plan = replace(PLAN, racing=racing, duplicates=duplicates)
     choices = PAPER.but(SpeculationSettings(speculation=speculation), *settings)
     return KEEPERS[method](initial(seed), plan, slots, SearchOptions(seed=seed), choices)
+
+
+def of(log: list[Fact], kind: type) -> list:
+    """The facts of this kind."""
+    return [fact for fact in log if isinstance(fact, kind)]
