@@ -22,8 +22,12 @@ def log_to_stderr() -> None:
 
 
 def _line(_: Any, __: str, entry: MutableMapping[str, Any]) -> str:
-    """A line among those of the display: "   warning: node lost: node=alpha, why=it does not answer"."""
+    """A line among those of the display: "   warning: node lost: node=alpha, why=it does not answer".
+
+    An `environment` and `what`, a sentence, need no names: "   warning: no reading: gym:Sonar-v0: where an …".
+    """
     level, event, trace = entry.pop("level"), str(entry.pop("event")), entry.pop("exception", None)
+    where, what = entry.pop("environment", None), entry.pop("what", None)
     values = ", ".join(f"{key}={value}" for key, value in entry.items())
-    line = ": ".join([f"   {level}", event.replace("-", " "), *([values] if values else [])])
+    line = ": ".join(str(each) for each in (f"   {level}", event.replace("-", " "), where, values, what) if each)
     return printable(line if trace is None else f"{line}\n{trace}")

@@ -59,7 +59,10 @@ def memento(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """The flags of `memento` itself."""
+    """The flags of `memento` itself. The log is set up first: loading a domain may warn."""
+    from ..app.log import log_to_stderr
+
+    log_to_stderr()
 
 
 COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (

@@ -13,7 +13,6 @@ from typing import Any, Final, NoReturn, TypeVar
 import typer
 
 from ..app import StatusAddress
-from ..app.log import log_to_stderr
 from ..app.results import RunResult
 from ..core.errors import UsageError
 from ..core.ports import Display
@@ -125,8 +124,6 @@ def execute(work: Coroutine[Any, Any, T], screen: Display | None = None, *, agai
 
     A second Ctrl-C does not wait for the clean-up of the first one: workers end with this process.
     """
-    log_to_stderr()
-
     def end_at_once() -> NoReturn:
         try:
             if screen is not None:

@@ -28,8 +28,8 @@ def _notes(status: RunStatus) -> Iterator[str]:
     if guessed and isinstance(high, int | float):   # a success is measured by its time
         best = None if status.elite is None else status.elite.mean_return
         if best is not None and best > high:
-            yield (f"F is scaled by a guess, gym.high = {high:.4g}, which the elite's return of {best:.4g} passed, so "
-                   "that F tells such returns hardly apart: compare the returns, or begin a run with "
+            yield (f"F is scaled by a guess, gym.high = {high:.4g}, which the elite's return of {best:.4g} passed: F "
+                   "grows more slowly above it, so compare the returns, or begin a run with "
                    f"gym.high={best:.4g}")
     if status.candidates >= FEWEST and status.duplicates >= REPEATING * status.candidates:
         yield (f"the model repeats itself: {status.duplicates} of {plural(status.candidates, 'candidate')} were "

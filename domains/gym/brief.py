@@ -125,12 +125,14 @@ def _rewards(settings: Settings) -> list[str]:
 def _reference(settings: Settings) -> str:
     """What f_e is under the reference evaluator."""
     guess = " (a guess: nothing names a good return)" if settings.high_is_guess else ""
+    more = f"R = {settings.low + 10.0 * (settings.high - settings.low):.4g}"
     if settings.ranks_success:
         return (f"f_e is 1 - 0.05 (t - 1) / {settings.description.horizon} for an episode that succeeds from step t on."
-                f" Without success it is below 0.5 and grows with the return R: it is 0.125 at R = {settings.low:.4g} "
-                f"and 0.375 at R = {settings.high:.4g}{guess}.")
+                f" Without success it is below 0.5 and grows with the return R: it is 0.125 at R = {settings.low:.4g}, "
+                f"0.375 at R = {settings.high:.4g}{guess}, and 0.43 at {more}.")
     return (f"f_e grows with the return R of the episode: it is 0.25 at R = {settings.low:.4g} and 0.75 at "
-            f"R = {settings.high:.4g}{guess}, and it has no upper limit of R.")
+            f"R = {settings.high:.4g}{guess}. Above that it grows more slowly, to 0.86 at {more}, without an upper "
+            "limit of R.")
 
 
 def _kind(settings: Settings) -> TaskKind:

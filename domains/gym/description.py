@@ -297,9 +297,10 @@ def _warn_slow(name: str, at: Mapping[str, Any]) -> None:
     """Say how fast it is, and what that means for a run."""
     episode_s = at["horizon"] / at["rate"]
     warn(
-        "slow-simulator", environment=f"gym:{name}", steps_a_second=float(two_digits(at["rate"])),
-        what=f"an episode of {at['horizon']} steps takes {duration(episode_s)}, and {SOME_EPISODES} episodes, which is "
-             f"a small run, {duration(SOME_EPISODES * episode_s)} on one worker; it is looked at for some minutes more",
+        "slow-simulator", environment=f"gym:{name}",
+        what=f"at {two_digits(at['rate'])} steps a second an episode of {at['horizon']} steps takes "
+             f"{duration(episode_s)}, and {SOME_EPISODES} episodes, which is a small run, "
+             f"{duration(SOME_EPISODES * episode_s)} on one worker; it is looked at for some minutes more",
     )
 
 

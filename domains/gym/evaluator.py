@@ -1,9 +1,10 @@
 """The fitness of an episode in (0, 1), with metrics that say where it comes from.
 
-g = (1 + z / (1 + |z|)) / 2 with z = 2 (R - low) / (high - low) - 1 grows with the return R everywhere, is 0.25
-at `return_low` (the mean of random actions) and 0.75 at `return_high` (a good return). The fitness is g, or where the
-recording holds `success`, success first: 1 - 0.05 (t - 1) / H for an episode that succeeds at step t of at most H, and
-g / 2 for any other.
+g grows with the return R everywhere. It is 0.25 at `return_low`, the mean of random actions, and 0.75 at
+`return_high`, a good return, which may be a guess: with y = (R - low) / (high - low) and z = 2 y - 1 it is
+(1 + z / (1 + |z|)) / 2 up to there, and 1 - 0.25 / y^(1/4) above, so that returns many times as high as the guess still
+differ. The fitness is g, or where the recording holds `success`, success first: 1 - 0.05 (t - 1) / H for an episode
+that succeeds at step t of at most H, and g / 2 for any other.
 """
 
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 MOST_ROWS = 8
 WITHOUT_SUCCESS = 0.5       # the bound of an episode that did not succeed
 LATE = 0.05                 # what a success at the last step loses
+TAIL = 0.25                 # above a good return, ten times as much leaves 0.56 of what is missing to 1
 
 
 class Evaluator:
@@ -23,8 +25,7 @@ class Evaluator:
         rewards = np.asarray(trajectory["reward"], dtype=float)
         total = float(np.sum(rewards))
         low, high = float(trajectory["return_low"][0]), float(trajectory["return_high"][0])
-        z = 2.0 * (total - low) / (high - low) - 1.0
-        fitness = 0.5 * (1.0 + z / (1.0 + abs(z)))
+        fitness = self.scaled((total - low) / (high - low))
         metrics: dict[str, Any] = {"return": total, "steps": len(rewards)}
         if "success" in trajectory:
             step = self.success_step(trajectory["success"])
@@ -42,6 +43,13 @@ class Evaluator:
         metrics.update(self.goal(trajectory))
         metrics.update(self.fields(trajectory, len(rewards)))
         return float(min(max(fitness, 0.0), 1.0)), metrics
+
+    def scaled(self, share: float) -> float:
+        """g of a return, given as its share of the way from `return_low` to `return_high`."""
+        if share > 1.0:
+            return 1.0 - 0.25 * float(share ** -TAIL)
+        z = 2.0 * share - 1.0
+        return 0.5 * (1.0 + z / (1.0 + abs(z)))
 
     def success_step(self, success: Any) -> int | None:
         """The step from which success holds to the end, 1 for the first; None if it does not hold at the end."""

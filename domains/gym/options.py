@@ -208,7 +208,8 @@ def _where(found: Description) -> str:
 
 
 def _warn_not_repeatable(environment_id: str, found: Description) -> None:
-    warn("not-repeatable", environment=environment_id, why=f"the same seed gave different episodes{_where(found)}")
+    warn("not-repeatable", environment=f"gym:{environment_id}",
+         what=f"the same seed gave different episodes{_where(found)}")
 
 
 def _python(given: JSON) -> str | None:

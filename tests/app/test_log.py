@@ -10,8 +10,11 @@ def test_log_lines_never_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> Non
         log_to_stderr()
         structlog.get_logger("memento.test").info("quiet")
         structlog.get_logger("memento.test").warning("very-loud", node="alpha", why="no\x1banswer")
+        structlog.get_logger("memento.test").warning("no-reading", environment="gym:Sonar-v0", what="it has NaN")
     finally:
         structlog.reset_defaults()
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err == "   warning: very loud: node=alpha, why=no?answer\n"
+    assert printed.err.splitlines() == [
+        "   warning: very loud: node=alpha, why=no?answer", "   warning: no reading: gym:Sonar-v0: it has NaN",
+    ]

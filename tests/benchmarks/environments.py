@@ -24,6 +24,7 @@ from memento.core.errors import UsageError
 from memento.core.ports import RollTask
 from memento.core.provenance import GIVEN
 from memento.core.values import JSON, Program
+from memento.core.variables import common_kernels
 from memento.domains import import_string, load
 from memento.domains.gym.brief import element_names
 from memento.domains.gym.names import parse_id, suite_of
@@ -64,7 +65,8 @@ def row(python: Path | None, install: str, name: str, kwargs: Mapping[str, JSON]
 
     def bare() -> Any:
         done = subprocess.run([python or sys.executable, BARE, asked], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, check=True, timeout=900)
+                              stderr=subprocess.DEVNULL, check=True, timeout=900,
+                              env={**os.environ, **common_kernels()})     # as workers: others differ in the last digits
         return json.loads(done.stdout)
 
     first = bare()

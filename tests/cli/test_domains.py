@@ -55,3 +55,10 @@ def test_a_domain_without_options_is_described(
     monkeypatch.syspath_prepend(tmp_path)
     assert exit_code(["domains", "plain_domain:DOMAIN"]) == 0
     assert capsys.readouterr().out.endswith("## Options\n\nThis domain has no options.\n")
+
+
+def test_a_warning_of_a_look_is_a_line_as_others_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["domains", "gym:memento.tests.support.measured_environments:MeasuredCover-v0"]) == 0
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("   warning: return against success: gym:memento.tests.support.")
+    assert ":MeasuredCover-v0: Return and success contradict each other: " in line

@@ -53,6 +53,26 @@ def test_a_success_is_worth_more_than_any_return(kind: str) -> None:
         assert by_return[0] < by_return[1], "unless the user asks for it"
 
 
+def fitness_of(total: float) -> float:
+    """F where random actions have a return of 0 and a good one is 1."""
+    return Evaluator().evaluate({
+        "reward": np.array([total]), "return_low": np.zeros(1), "return_high": np.ones(1), "action": np.zeros((1, 1)),
+        "action_low": np.array([-1.0]), "action_high": np.array([1.0]),
+    })[0]
+
+
+@given(st.floats(-1e6, 1e9), st.floats(0.01, 1e6))
+def test_the_fitness_grows_with_the_return(total: float, more: float) -> None:
+    assert 0.0 <= fitness_of(total) < fitness_of(total + more + 0.01 * abs(total)) < 1.0
+
+
+@given(st.floats(0.5, 900.0))
+def test_a_guess_that_was_much_too_low_hides_no_difference(total: float) -> None:
+    """A return that is a tenth higher differs in a digit that displays show."""
+    assert fitness_of(1.1 * total) - fitness_of(total) > 0.001
+    assert fitness_of(0.0) == 0.25 and fitness_of(1.0) == 0.75
+
+
 def test_the_look_says_that_return_and_success_contradict_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     warned: list[bool] = []
     monkeypatch.setattr(
