@@ -66,7 +66,7 @@ class Machines:
             return ProcessPool(
                 domain=domain, splits=splits, workers=workers, trajectories=trajectories, observer=observer,
                 python=python, domains=domains, warm=warm, compared=compared, alone=alone,
-                remembers=remembers or _warn_of_memory,
+                remembers=remembers or noting_memory([]),
             )
         return self.remote(
             domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python, domains=domains,
@@ -74,9 +74,14 @@ class Machines:
         )
 
 
-def _warn_of_memory(differs: str, before: int, alone: bool) -> None:
-    found = EnvironmentRemembered(differs=differs, before=before, alone=alone)
-    _log.warning("environment-remembers", what=found.text)
+def noting_memory(found: list[bool]) -> Callable[[str, int, bool], None]:
+    """What warns that the environment keeps something of earlier episodes, and adds to `found` what `alone` says."""
+    def note(differs: str, before: int, alone: bool) -> None:
+        _log.warning("environment-remembers",
+                     what=EnvironmentRemembered(differs=differs, before=before, alone=alone).text)
+        found.append(alone)
+
+    return note
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from ..agents.rollout_agents import scored
 from ..core.call_times import times_of_all
 from ..core.intervals import mean_interval, share_interval
 from ..core.order_ids import episode_id
-from ..core.ports import Pool, RollTask, has_success, interpreter_of, is_compared
+from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of, is_compared
 from ..core.provenance import GIVEN
 from ..core.returns import mean_return, return_of
 from ..core.seeds import salted_seed
@@ -21,7 +21,7 @@ from ..domains import load as load_domain
 from ..runtime.clock import SystemClock
 from ..runtime.rollouts.fault_text import parts_of
 from ..settings.evaluate import EvaluateSettings
-from .cluster import Cluster, machines
+from .cluster import Cluster, Machines, machines, noting_memory
 from .given_files import read_evaluator, read_program
 from .results import EpisodeResult, EvaluateResult
 
@@ -45,21 +45,10 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
         cluster = replace(cluster, workers=min(cluster.workers or settings.episodes, settings.episodes))
     clock = SystemClock()
     began_s = clock.elapsed()
-    with tempfile.TemporaryDirectory(prefix="memento-evaluate-") as folder:
-        async with machines(cluster, isolated=False) as where, where.pool(
-            domain=import_string(settings.domain),
-            splits={SPLIT: settings.options},
-            workers=min(settings.workers, settings.episodes),
-            trajectories=Path(folder),
-            python=interpreter_of(domain, settings.options, GIVEN),
-            stays=lambda _: True,
-            compared=is_compared(domain, settings.options),
-        ) as pool, asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(_one(pool, policy, evaluator, index, settings))
-                for index in range(settings.episodes)
-            ]
-    results = [task.result() for task in tasks]
+    async with machines(cluster, isolated=False) as where:
+        results, remembers = await _rolled(where, domain, policy, evaluator, settings, alone=False)
+        if remembers:       # what was measured before is measured again
+            results, _ = await _rolled(where, domain, policy, evaluator, settings, alone=True)
     wall_s = clock.elapsed() - began_s
     episodes = [episode for episode, _ in results]
     succeeds = has_success(domain, settings.options)
@@ -92,6 +81,30 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
             _result_of(episode, score, graded=evaluator is not None, succeeds=succeeds) for episode, score in results
         ),
     )
+
+
+async def _rolled(
+    where: Machines, domain: Domain, policy: Program, evaluator: Program | None, settings: EvaluateSettings, *,
+    alone: bool,
+) -> tuple[list[tuple[Episode, Score]], bool]:
+    """All episodes with their scores, and whether the environment was found to keep something of earlier ones."""
+    found: list[bool] = []
+    with tempfile.TemporaryDirectory(prefix="memento-evaluate-") as folder:
+        async with where.pool(
+            domain=import_string(settings.domain),
+            splits={SPLIT: settings.options},
+            workers=min(settings.workers, settings.episodes),
+            trajectories=Path(folder),
+            python=interpreter_of(domain, settings.options, GIVEN),
+            stays=lambda _: True,
+            compared=is_compared(domain, settings.options), alone=alone,
+            remembers=noting_memory(found),
+        ) as pool, asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(_one(pool, policy, evaluator, index, settings))
+                for index in range(settings.episodes)
+            ]
+    return [task.result() for task in tasks], any(found)
 
 
 async def _one(

@@ -28,7 +28,7 @@ from ..memory.fresh_file import FreshEpisode, FreshEpisodes, Key, digest_of, fre
 from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
 from ..settings.evaluate import RankSettings
-from .cluster import Cluster, machines
+from .cluster import Cluster, machines, noting_memory
 from .history import Outline, naming_its_place, outline_of
 from .rank_rows import rows_of
 from .results import RankResult
@@ -62,8 +62,16 @@ class _Ranked:
     def under(self) -> str:
         """A digest of what the episodes depend on besides program and seed."""
         evaluators = [self.evaluator.digest, None if self.reference is None else self.reference.digest]
-        text = json.dumps([evaluators, dict(versions()), self.settings.step_limit_ms, self.options], sort_keys=True)
+        alone = ["alone"] if self.outline.remembers else []
+        text = json.dumps(
+            [evaluators, dict(versions()), self.settings.step_limit_ms, self.options, *alone], sort_keys=True
+        )
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def alone(self) -> "_Ranked":
+        """The same with a process for every rollout, since the environment keeps something of earlier episodes."""
+        return replace(self, outline=replace(self.outline, remembers=True))
 
     def key(self, program: Contender, index: int) -> Key:
         """The name of one episode in the file."""
@@ -80,14 +88,18 @@ async def rank(
     """
     ranked = _selection(wanted)
     require_installed(ranked.settings.domain)
+    rolled_out = 0
     with fresh_episodes(wanted.folder, digest_of(ranked.outline.started)) as file:
-        missing = [
+        if any(under == ranked.alone.under for _, under, _, _ in file.known):
+            ranked = ranked.alone
+        while missing := [
             (program, index) for index in range(wanted.episodes) for program in ranked.programs
             if ranked.key(program, index) not in file.known
-        ]
-        if missing:
+        ]:
             with naming_its_place(ranked.outline.started):
-                await _measure(ranked, missing, file, wanted, cluster, report)
+                remembers = await _measure(ranked, missing, file, wanted, cluster, report)
+            rolled_out += len(missing)
+            ranked = ranked.alone if remembers else ranked      # what was measured before is measured again
         found = {
             each.candidate: [file.known[ranked.key(each, index)] for index in range(wanted.episodes)]
             for each in ranked.programs
@@ -96,7 +108,7 @@ async def rank(
     return RankResult(
         run=str(wanted.folder), domain=ranked.settings.domain, episodes=wanted.episodes, seed=wanted.seed,
         salt=wanted.salt, evaluator=ranked.settings.evaluator, best=rows[0].candidate,
-        returned=next(row.candidate for row in rows if row.returned), rolled_out=len(missing), programs=rows,
+        returned=next(row.candidate for row in rows if row.returned), rolled_out=rolled_out, programs=rows,
     )
 
 
@@ -134,8 +146,12 @@ def _selection(wanted: RankSettings) -> _Ranked:
 async def _measure(
     ranked: _Ranked, missing: Sequence[tuple[Contender, int]], file: FreshEpisodes, wanted: RankSettings,
     cluster: Cluster | None, report: Report | None,
-) -> None:
-    """Roll the missing episodes out; each is in the file before it counts as done."""
+) -> bool:
+    """Roll the missing episodes out; each is in the file before it counts as done.
+
+    Returns whether the environment was found to keep something of earlier episodes.
+    """
+    found: list[bool] = []
     settings, everything = ranked.settings, len(ranked.programs) * wanted.episodes
     workers = min(workers_of(settings, ranked.domain, wanted.workers or usable_cpus()), len(missing))
     if cluster is not None:
@@ -149,7 +165,7 @@ async def _measure(
             python=interpreter_of(ranked.domain, ranked.options, settings.provenance),
             stays=lambda _: True,
             compared=is_compared(ranked.domain, ranked.options),
-            alone=ranked.outline.remembers,
+            alone=ranked.outline.remembers, remembers=noting_memory(found),
         ) as pool, asyncio.TaskGroup() as group:
             # As many as roll out at once: a pool takes tasks in turn, so that scores would wait for all rollouts.
             places, done = asyncio.Semaphore(where.places or workers), everything - len(missing)
@@ -164,6 +180,7 @@ async def _measure(
 
             for program, index in missing:
                 group.create_task(one(program, index))
+    return any(found)
 
 
 async def _episode(pool: Pool, ranked: _Ranked, program: Contender, index: int, folder: Path) -> FreshEpisode:

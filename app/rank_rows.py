@@ -47,6 +47,7 @@ def _row(
     return RankRow(
         rank=0, candidate=program.candidate, same_code=program.also, operator=program.operator,
         initial=program.initial, returned=program.returned, search_fitness=program.fitness,
+        early=program.early,
         fitness=fsum(fitness) / n, fitness_interval=mean_interval(fitness, least=0.0, most=1.0),
         reference_fitness=fsum(reference) / n if reference else None,
         reference_interval=mean_interval(reference, least=0.0, most=1.0),

@@ -195,6 +195,7 @@ class RankRow:
     initial: bool                       # it is p_0
     returned: bool                      # it is what the run returned
     search_fitness: float | None        # F in the search
+    early: bool                         # of rollouts before it was found that the environment remembers episodes
     fitness: float
     fitness_interval: Interval | None
     reference_fitness: float | None     # None: the run's evaluator is the reference, or there is none

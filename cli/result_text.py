@@ -11,6 +11,7 @@ from ..core.operators import OPERATORS
 from ..core.text import both, cost, digits_apart, duration, interval_words, one_line, plural, signed_number, text_table
 from ..core.values import JSON, Operator
 from ..memory.card import luck_words
+from ..memory.notes import EARLY
 from ..memory.quality import IN_SEARCH, conflict_words, on_episodes
 from ..tui.words import isolation
 
@@ -170,6 +171,8 @@ def describe_ranking(result: RankResult, *, by: str = "F") -> str:
         "* what the run returned. [95 % intervals]: t for means, Wilson for shares. Differences of F are paired;",
         "unclear: the interval holds 0, or the sign-flip test does not exclude 0 at 5 % (all programs together)",
     ]
+    if any(row.early for row in result.programs):
+        lines.append(f"early: {EARLY}")
     best = result.programs[0]
     if by == "F" and not best.returned:
         lines.append(_verdict(best, result))
@@ -204,7 +207,8 @@ def _ranking_row(row: RankRow, headings: Sequence[str]) -> tuple[str, ...]:
     )
     operator = "p_0" if row.initial else OPERATORS[Operator(row.operator)].short
     return (
-        str(row.rank), f"{row.candidate}{' *' if row.returned else ''}", operator, number(row.search_fitness),
+        str(row.rank), f"{row.candidate}{' *' if row.returned else ''}", operator,
+        f"{number(row.search_fitness)}{' early' if row.early else ''}",
         f"{number(row.fitness)}{interval_words(row.fitness_interval)}", *(cells[word] for word in headings),
         str(row.faults), against,
     )

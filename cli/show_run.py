@@ -225,7 +225,8 @@ def _elites(view: RunView, width: int) -> Iterator[str]:
         stated = quality_words(quality_in(view.status, slots, elite.candidate))
         if stated and slot is not None and slot.version > 1:
             stated += f" by{version_words(slot.version)}"
-        searched = (f"{number(elite.fitness)}{version_words(elite.version)}"
+        early = " early" if slot is not None and slot.early else ""
+        searched = (f"{number(elite.fitness)}{early}{version_words(elite.version)}"
                     f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}")
         line = _row(
             label, f"{elite.candidate:<11} {f'{stated}; in the search {searched}' if stated else f'F {searched}'}"

@@ -4,11 +4,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..core.events import CandidateScored, EliteChanged, EvaluatorMoved, Fact, InitialChosen
+from ..core.events import (
+    CandidateScored,
+    EliteChanged,
+    EnvironmentRemembered,
+    EvaluatorMoved,
+    Fact,
+    InitialChosen,
+)
 from ..core.programs.program_text import digest
 from ..core.values import Operator, Program
 
-CHOSEN_FROM: Final = (InitialChosen, CandidateScored, EliteChanged, EvaluatorMoved)
+CHOSEN_FROM: Final = (InitialChosen, CandidateScored, EliteChanged, EvaluatorMoved, EnvironmentRemembered)
 """The facts that decide which ones."""
 
 
@@ -17,7 +24,7 @@ class Contender:
     """A program of a run under the id of the first candidate that has it; `also` are later ones with equal code.
 
     `fitness` is F in the search, by the evaluator in use at its end. `initial`: it is p_0; `returned`: it is the run's
-    elite.
+    elite. `early`: rolled out in the search before it found that the environment remembers episodes.
     """
 
     candidate: str
@@ -27,6 +34,7 @@ class Contender:
     initial: bool = False
     returned: bool = False
     also: tuple[str, ...] = ()
+    early: bool = False
 
 
 def contenders(facts: Iterable[Fact], *, most: int) -> list[Contender]:
@@ -55,6 +63,7 @@ def contenders(facts: Iterable[Fact], *, most: int) -> list[Contender]:
             candidate=names[0], operator=pool.operators[names[0]], program=pool.programs[names[0]],
             fitness=max((pool.fitness[name] for name in names if name in pool.fitness), default=None),
             initial=pool.initial in names, returned=returned in names, also=tuple(names[1:]),
+            early=not pool.early.isdisjoint(names),
         )
         for code, names in by_code.items() if code in chosen
     ]
@@ -69,6 +78,7 @@ class _Pool:
     operators: dict[str, Operator] = field(default_factory=dict)
     fitness: dict[str, float] = field(default_factory=dict)
     elite: str | None = None
+    early: frozenset[str] = frozenset()
 
     def apply(self, fact: Fact) -> None:
         match fact:
@@ -83,3 +93,5 @@ class _Pool:
                 self.fitness[fact.candidate] = fact.fitness
             case EvaluatorMoved(moved=True):    # F by earlier versions cannot be compared with what comes
                 self.fitness = dict(zip(fact.candidates, fact.fitnesses, strict=False))
+            case EnvironmentRemembered(alone=True) if fact.before:
+                self.early = frozenset(self.programs)

@@ -7,6 +7,7 @@ from .run_status import RunStatus
 
 REPEATING = 0.5     # of the proposals, from which on a model counts as one that repeats itself
 FEWEST = 3          # proposals of which that can be said
+EARLY = "rolled out before the run found that its environment keeps something of earlier episodes"
 
 
 def notes_of(status: RunStatus) -> tuple[str, ...]:
@@ -16,7 +17,10 @@ def notes_of(status: RunStatus) -> tuple[str, ...]:
 
 def _notes(status: RunStatus) -> Iterator[str]:
     if status.remembers:
-        yield status.remembers
+        whose = " and ".join(dict.fromkeys(each.candidate for each in (status.first_elite, status.elite)
+                                           if each is not None and each.candidate in status.early))
+        yield status.remembers + (f", F of {whose} in the search among them; memento rank measures all again"
+                                  if whose else "")
     options = status.settings.get("options")
     low, high = (options.get(name) for name in ("low", "high")) if isinstance(options, Mapping) else (None, None)
     if status.returns is not None and isinstance(low, int | float):

@@ -147,6 +147,7 @@ class RunStatus:
     critiques: int = 0                  # what a critic said about episodes
     remembers: str = ""                 # that the environment keeps something of earlier episodes, in a sentence
     rolls_alone: bool = False           # so that every rollout has a process of its own
+    early: frozenset[str] = frozenset()     # the first and the last elite by then, whose rollouts had not
     returns: tuple[float, float] | None = None  # the least and the greatest of an episode
     succeeded: int = 0                  # episodes
     replay_differs: str | None = None   # in a replay by order: the first order whose prompt was not the recorded one
@@ -273,6 +274,8 @@ class RunStatus:
                 self.hints += 1
             case EnvironmentRemembered():
                 self.remembers, self.rolls_alone = fact.text, fact.alone
+                if fact.before and fact.alone:
+                    self.early = frozenset(each.candidate for each in (self.first_elite, self.elite) if each)
             case ReplayDiffered() if self.replay_differs is None:
                 self.replay_differs = fact.asked
             case RunStarted() | RunResumed() | RunPaused() | RunContinued() | RunStopped() | StageEntered():

@@ -16,6 +16,7 @@ from ..core.events import (
     ConstantsTried,
     DuplicateFound,
     EliteChanged,
+    EnvironmentRemembered,
     EpisodeEnded,
     EvaluatorChosen,
     EvaluatorExamined,
@@ -81,6 +82,7 @@ class Slot:
     gate: GateDecided | None = None     # what the gate decided, with its mean on the cheap twin
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
     settled: bool = False               # p_0, or a candidate that was scored
+    early: bool = False                 # rolled out before it was found that the environment remembers episodes
     at: float = 0.0                     # time of the last fact about it
 
 
@@ -236,6 +238,9 @@ class Slots:
                 self.evaluation.append(fact)
             case BranchEnded():
                 self.branches.append(fact)
+            case EnvironmentRemembered(alone=True) if fact.before:
+                for slot in [each for each in self.candidates.values() if each.rolled]:
+                    self._change(slot.id, slot.at).early = True
 
     def _answer(self, fact: ProposalMade | ProposalFailed, at: float) -> None:
         if fact.order is None:

@@ -101,9 +101,9 @@ class EnvironmentRemembered(Fact):
         if not self.alone:
             return (f"the same seed gives different episodes, in processes of their own as well ({self.differs}): what "
                     "is compared on common episodes is compared on similar ones")
-        marked = f" {self.before} rollouts before may hold what earlier ones left." if self.before else ""
+        marked = f"; {self.before} rollouts before may hold what earlier ones left" if self.before else ""
         return (f"the environment keeps something of earlier episodes: one that was played again differed "
-                f"({self.differs}). From here on every rollout has a process of its own.{marked}")
+                f"({self.differs}). From here on every rollout has a process of its own{marked}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

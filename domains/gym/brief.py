@@ -63,7 +63,8 @@ def _tables_of(text: str, known: Description) -> dict[tuple[str, str], Table]:
         sizes = {leaf.name: leaf.size for leaf in leaves if leaf.kind != TEXT and not leaf.is_mask}
         if kind == "Action" and leaves[0].whole and leaves[0].size == 1:
             continue        # a table of choices counts values, not numbers
-        found |= {(kind, name): table for name, table in elements(text, kind, sizes).items()}
+        found |= {(kind, name): table for name, table in elements(text, kind, sizes).items()
+                  if text != known.notes or len(table.rows) == sizes[name]}      # notes are of default arguments
     return found
 
 

@@ -144,14 +144,13 @@ def notes_of(identity: EnvironmentId) -> str:
     """What the notes say of an environment: the one on its suite, then the one on its family.
 
     They are the texts notes/SUITE.md and notes/BEGINNING.md, the longest that is a beginning of the name. Environments
-    of a module that the id names have none.
+    of a module that the id names have notes/MODULE.md alone.
     """
-    if identity.module:
-        return ""
     suite = suite_of(identity)
     known = {each.name.removesuffix(".md"): each for each in (files(__package__) / "notes").iterdir()}
     family = max((name for name in known if identity.id.startswith(name)), key=len, default="")
-    wanted = dict.fromkeys([suite.package if suite is not None else "", family])
+    wanted = dict.fromkeys([identity.module or (suite.package if suite is not None else ""),
+                            "" if identity.module else family])
     return "\n\n".join(known[name].read_text(encoding="utf-8").strip() for name in wanted if name in known)
 
 

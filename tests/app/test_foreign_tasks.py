@@ -1,10 +1,15 @@
 """Runs on other people's tasks: what a reader has to know is said, and a run knows where its domain was."""
 
+import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from memento.app import rank
+from memento.app.evaluation import evaluate
 from memento.core.events import EliteChanged, EnvironmentRemembered
+from memento.settings.evaluate import build_evaluate_settings, build_rank_settings
 
 from ..support.language_server import program_reply, serving
 from ..support.services import Act
@@ -55,6 +60,35 @@ def test_an_environment_that_remembers_is_on_the_log_and_in_the_result(runs: Run
     [fact] = of(runs.facts("harder"), EnvironmentRemembered)
     assert fact.before == 0 and "steps" in fact.differs
     assert done["card"]["notes"][0].startswith("the environment keeps something of earlier episodes")
+    measured = runs.call("rank", "harder", "--episodes", "3", "--workers", "1")
+    assert not any(row["early"] for row in measured["programs"])
+
+
+def test_what_was_measured_before_a_memory_was_found_is_measured_again(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = tmp_path / "forward.py"
+    policy.write_text(FORWARD)
+    name = f"{HERE}:MeasuredHarderLater-v0"
+
+    def evaluated(episodes: int, seed: int) -> list[tuple[int, float]]:
+        settings = build_evaluate_settings(
+            policy, name, flags={}, episodes=episodes, seed=seed, salt="5a" * 16, evaluator="reference", workers=1
+        )
+        return [(each.steps, each.fitness) for each in asyncio.run(evaluate(settings)).per_episode]
+
+    together = evaluated(6, 3)
+    assert (together[0], together[5]) == (*evaluated(1, 3), *evaluated(1, 8))
+
+    runs.call("run", name, *SMALL, "--name", "later", "--initial", str(policy))
+    known = rank.outline_of
+    monkeypatch.setattr(rank, "outline_of", lambda store: replace(known(store), remembers=False))
+    wanted = build_rank_settings(runs.folder / "later", episodes=6, programs=2, seed=0, salt=None, workers=1)
+    found = asyncio.run(rank.rank(wanted))
+    monkeypatch.setattr(rank, "outline_of", known)
+    again = asyncio.run(rank.rank(wanted))
+    assert found.rolled_out > 6 * len(found.programs) and again.rolled_out == 0
+    assert found.programs == again.programs
 
 
 async def test_a_model_that_repeats_itself_has_no_new_elite(runs: Runs) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import RunRefused, StoreError
-from memento.core.events import CandidateScored, EliteChanged, Fact, InitialChosen
+from memento.core.events import CandidateScored, EliteChanged, EnvironmentRemembered, Fact, InitialChosen
 from memento.core.faults import Fault, FaultKind
 from memento.core.values import CandidateState, Operator, Program
 from memento.memory.contenders import contenders
@@ -51,6 +51,13 @@ def test_the_fittest_come_after_p_0_and_the_elite() -> None:
     assert [name for name, each in found.items() if each.returned] == ["g2/macro/0"]
     assert [name for name, each in found.items() if each.initial] == ["init/0"]
     assert (found["init/0"].fitness, found["g1/macro/1"].fitness) == (0.1, 0.7)
+
+
+@pytest.mark.parametrize(("alone", "early"), [(True, ["init/0", "g1/macro/0"]), (False, [])])
+def test_what_was_measured_before_a_memory_was_found_is_marked(alone: bool, early: list[str]) -> None:
+    found = EnvironmentRemembered(differs="4 steps at first and 5 again", before=3, alone=alone)
+    facts = [*START, scored("g1/macro/0", 0.5), found, scored("g1/macro/1", 0.7), elite("g1/macro/1", 1, 0.7)]
+    assert [each.candidate for each in contenders(facts, most=9) if each.early] == early
 
 
 def test_failed_and_pruned_candidates_are_no_contenders_and_equal_code_counts_once() -> None:

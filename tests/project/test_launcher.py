@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,21 @@ def test_a_changed_lock_is_installed_anew(checkout: Checkout, name: str) -> None
 
 
 @pytest.mark.slow
+def test_a_user_who_may_not_set_up_learns_who_has_to() -> None:
+    """Also after an update by another one: a checkout for everybody belongs to one user."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)       # pytest's own folders are closed to others
+        checkout = Checkout(Path(folder))
+        checkout.root.chmod(0o555)
+        other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        done = subprocess.run([*other, checkout.root / "memento", "show"], env={"PATH": "/usr/bin:/bin"}, timeout=150,
+                              capture_output=True, text=True, check=False)
+        checkout.root.chmod(0o755)
+    assert done.returncode == 3 and done.stdout == ""
+    assert re.fullmatch(rf"memento: {re.escape(str(checkout.root))} is not set up for this version, .* this user may "
+                        r"not change it: \S+ has to call .*/memento --version once\n", done.stderr)
+
+
 def test_a_set_up_that_was_killed_is_begun_again(checkout: Checkout) -> None:
     checkout.broken.touch()
     status, _, errors = checkout.call("x")
