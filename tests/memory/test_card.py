@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memento.core.events import (
     EliteChanged,
     EliteChosen,
+    EnvironmentRemembered,
     EpisodeEnded,
     EpisodeScored,
     Fact,
@@ -177,3 +178,19 @@ def test_lines_that_come_back_are_counted() -> None:
     assert reintroduction_share({"p": first}, {}) is None
     crossed = texts | {"x": first}      # each line is in a parent: nothing is added
     assert reintroduction_share(crossed, {"a": ("p",), "b": ("a",), "x": ("p", "b")}) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_the_note_on_a_memory_names_the_elite_that_was_rolled_out_before(last: bool) -> None:
+    """Candidates of such rollouts are marked, those after it are not."""
+    facts = log()
+    places = [place for place, fact in enumerate(facts) if isinstance(fact, EliteChanged) and fact.changed]
+    place = places[-1] if last else places[0]
+    found = EnvironmentRemembered(differs="4 steps at first and 5 again", before=9, alone=True)
+    view = view_of_facts([*facts[: place + 1], found, *facts[place + 1 :]])
+    first, elite = facts[places[0]], facts[places[-1]]
+    assert isinstance(first, EliteChanged) and isinstance(elite, EliteChanged) and first.candidate != elite.candidate
+    [note] = [each for each in card_of(view, [], []).notes if "keeps something of earlier episodes" in each]
+    assert f", F of {first.candidate}{f' and {elite.candidate}' if last else ''} in the search among them" in note
+    early = {slot.id for slot in view.slots.candidates.values() if slot.early}
+    assert (elite.candidate in early) == last and first.candidate in early

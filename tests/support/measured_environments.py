@@ -42,6 +42,22 @@ class Cost(Cover):
         return observation, -1.0, *rest
 
 
+class Toll(Cover):
+    """Success costs more than all steps pay."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, *rest = super().step(action)
+        return observation, reward - 100.0 * done, done, *rest
+
+
+class Found(Cover):
+    """Nothing is paid but success, which does not end an episode."""
+
+    def step(self, action: Any) -> Any:
+        observation, _, done, *rest = super().step(action)
+        return observation, float(done), False, *rest
+
+
 class Solved(Cover):
     """It has another usual word for success, and its goal is in the info of `reset` alone."""
 
@@ -61,8 +77,33 @@ class Guess(Cover):
 
     def step(self, action: Any) -> Any:
         self.count += 1
-        hit = int(action.item()) == int(self.np_random.integers(8))     # a numpy number, as `sample` gives
+        hit = int(action.item()) == self.drawn()     # a numpy number, as `sample` gives
         return np.array([float(self.count)]), float(hit), False, False, {}
+
+    def drawn(self) -> int:
+        return int(self.np_random.integers(8))
+
+
+class GuessGlobal(Guess):
+    """The same, drawn from numpy's generator for all, which it seeds itself."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        np.random.seed(seed)
+        return super().reset(seed=seed)
+
+    def drawn(self) -> int:
+        return int(np.random.randint(8))
+
+
+class GuessSpace(Guess):
+    """The same, drawn by an action space of its own with the seed of `reset`."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.drawing = spaces.Discrete(8, seed=seed)
+        return super().reset(seed=seed)
+
+    def drawn(self) -> int:
+        return int(self.drawing.sample())
 
 
 class Late(Cover):
@@ -74,6 +115,25 @@ class Late(Cover):
         late = self.count > self.max_steps
         observation, *_ = super().step(action)
         return observation, 1.0, False, late, {}
+
+
+class Limited(Late):
+    """The same by an attribute that has the name of a wrapper's."""
+
+    max_steps, _max_episode_steps = 25, 10
+
+
+class Single(Cover):
+    """It adds up numbers of single precision, as its action space has them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = spaces.Box(-0.1, 0.1, (1,), np.float32)
+
+    def step(self, action: Any) -> Any:
+        assert action.dtype == np.float32
+        observation, *rest = super().step(action)
+        return observation, np.float32(self.x) * action[0], *rest[1:]
 
 
 class Fleeting(Cover):
@@ -145,6 +205,30 @@ class Worn(Harder):
         return {}
 
 
+class Tired(Harder):
+    """A motor that was driven at its limit is weaker in later episodes of the same object."""
+
+    def step(self, action: Any) -> Any:
+        self.steady = self.steady and action[0] >= 0.1
+        return Cover.step(self, np.asarray(action) * (0.5 if self.won else 1.0))
+
+
+class Taught(Harder):
+    """An opponent of the whole process learns from each success to stand further away."""
+
+    learnt: list[float] = []
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        Cover.reset(self, seed=seed)
+        self.steady, self.x = True, self.x - 0.2 * len(self.learnt)
+        return np.array([self.x]), {}
+
+    def report(self, done: bool) -> dict[str, Any]:
+        if done and self.steady:
+            self.learnt.append(self.x)
+        return super().report(done)
+
+
 class Odd(Harder):
     """A success pays a number that no seed determines."""
 
@@ -188,7 +272,19 @@ class Closing(Cover):
         os._exit(7) if self.how == "exits" else sys.exit("goodbye")
 
 
-for _kind in (Cover, Cost, Solved, Guess, Fleeting, Told, Harder, HarderLater, Worn, Odd, Flat, Sonar,
-              Closing):
+class Named(Cover):
+    """It reports success under a key of the caller's choice."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.key = key
+
+    def report(self, done: bool) -> dict[str, Any]:
+        return {self.key: done}
+
+
+for _kind in (Cover, Cost, Toll, Found, Solved, Guess, GuessGlobal, GuessSpace, Single, Fleeting, Told, Harder,
+              HarderLater, Worn, Tired, Taught, Odd, Flat, Sonar, Closing, Named):
     gymnasium.register(id=f"Measured{_kind.__name__}-v0", entry_point=_kind, max_episode_steps=50)
-gymnasium.register(id="MeasuredLate-v0", entry_point=Late)
+for _kind in (Late, Limited):
+    gymnasium.register(id=f"Measured{_kind.__name__}-v0", entry_point=_kind)

@@ -41,7 +41,7 @@ def graded(kind: str, action: float, steps: int, **given: Any) -> tuple[float, f
     return fitness, float(str(played.recording.info["return"])), played.success
 
 
-@pytest.mark.parametrize("kind", ["Cover", "Cost"])
+@pytest.mark.parametrize("kind", ["Cover", "Cost", "Toll", "Found"])
 def test_a_success_is_worth_more_than_any_return(kind: str) -> None:
     """A program that stops short of 95 % collects the reward of every step; it has the lower fitness all the same."""
     early, late, short = graded(kind, 0.1, 50), graded(kind, 0.03, 50), graded(kind, 0.1, 7)
@@ -130,9 +130,16 @@ def test_the_shape_of_rewards() -> None:
     assert not shape(([0.0] * 4 + [1.0], [False] * 5, False)).contradicts, "a single event"
 
 
-def test_random_actions_are_random() -> None:
+@pytest.mark.parametrize(("kind", "contradicts"), [("Toll", True), ("Found", False)])
+def test_a_success_that_costs_return_is_told_from_one_that_pays(kind: str, contradicts: bool) -> None:
+    shape = settings(completed(kind)).description.shape
+    assert shape is not None and shape.succeeded and shape.contradicts == contradicts
+
+
+@pytest.mark.parametrize("kind", ["Guess", "GuessGlobal", "GuessSpace"])
+def test_random_actions_are_random(kind: str) -> None:
     """They draw from a stream of their own: in guessing one of 8 they are right in one of 8 steps."""
-    found = settings(completed("Guess")).description
+    found = settings(completed(kind)).description
     assert 3.0 < found.random_mean < 10.0
 
 
@@ -179,7 +186,7 @@ def test_a_look_of_another_version_is_refused_and_an_own_one_is_not_repeated() -
     assert completed("Guess", **found) == found
 
 
-@pytest.mark.parametrize("kind", ["Cover", "Late", "Fleeting", "Guess"])
+@pytest.mark.parametrize("kind", ["Cover", "Late", "Limited", "Single", "Fleeting", "Guess"])
 def test_an_episode_is_that_of_the_bare_loop(kind: str) -> None:
     """As many steps, and the rewards to the last digit; also where a property makes the action space."""
     own = completed(kind)
@@ -190,7 +197,7 @@ def test_an_episode_is_that_of_the_bare_loop(kind: str) -> None:
     actions = [np.array([3.0 if kind == "Guess" else 0.01]) for _ in range(1_100)]
     rewards, over = [], False
     while not over:
-        action = np.int64(3) if kind == "Guess" else actions[0]
+        action = np.int64(3) if kind == "Guess" else actions[0].astype(bare.action_space.dtype)
         _, reward, terminated, truncated, _ = bare.step(action)
         rewards.append(float(reward))
         over = terminated or truncated
@@ -211,6 +218,18 @@ def test_success_has_its_usual_names_and_others_are_named() -> None:
         completed("Solved", success_key="metrics.reached", success="solved")
     info = settings(completed("Solved")).recorded_info
     assert not [field.name for field in info if "solved" in field.name], "hidden from the search by default"
+
+
+@pytest.mark.parametrize("key", ["task_success", "goal_reached", "reached_goal"])
+def test_a_success_by_another_usual_name_counts(key: str) -> None:
+    """Also at the step in which it ends the episode."""
+    assert completed("Named", **{"kwargs.key": key})["success"] == key
+    assert graded("Named", 0.1, 50, **{"kwargs.key": key})[2] and not graded("Named", 0.1, 2, **{"kwargs.key": key})[2]
+
+
+def test_a_success_by_an_unknown_name_is_none_until_it_is_named() -> None:
+    assert completed("Named", **{"kwargs.key": "docked"})["success"] == "none"
+    assert graded("Named", 0.1, 50, **{"kwargs.key": "docked", "success_key": "docked"})[2]
 
 
 def test_what_reset_alone_says_reaches_the_policy_or_is_named() -> None:
@@ -271,6 +290,15 @@ def test_a_missing_reading_is_none_of_the_programs_faults(capsys: pytest.Capture
     environment.close()
     strict.close()
     assert completed("Cover")["nan"] == "diverged"
+
+
+@pytest.mark.parametrize("name", ["gymnasium", "numpy"])
+def test_another_version_of_any_part_is_another_simulator(name: str) -> None:
+    own = completed("Cost")
+    known = json.loads(own["description"])
+    older = known | {"versions": known["versions"] | {name: "0.0.1"}}
+    with pytest.raises(UsageError, match=rf"another simulator than the run's: {name} was 0\.0\.1 and is "):
+        require_same_simulator(load(name_of("Cost"), GIVEN), own | {"description": json.dumps(older)})
 
 
 def test_another_simulator_is_refused_with_what_changed() -> None:

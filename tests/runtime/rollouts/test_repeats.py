@@ -39,7 +39,7 @@ def rolled(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "workers"), [("Harder", 1), ("Harder", 3)])
+@pytest.mark.parametrize(("kind", "workers"), [("Harder", 1), ("Harder", 3), ("Tired", 1), ("Taught", 1)])
 def test_what_a_success_changes_is_found_and_every_later_rollout_has_its_own_process(
     tmp_path: Path, kind: str, workers: int
 ) -> None:
