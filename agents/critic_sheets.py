@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..core.critique import Frame, Sheet
+from ..core.critique import Sheet, SheetFrame
 from ..core.errors import StoreError
 from ..core.events import Criticise, Criticised, Fact
 from ..core.figures import REGULAR_ENDS
@@ -181,7 +181,7 @@ class DrawnSheets:
         drawn = await self._artist.draw(task)
         if drawn.problem:
             return PreparedSheet(problem=drawn.problem)
-        frames = tuple(Frame(row=row, caption=words) for row, words in zip(rows, drawn.captions, strict=True))
+        frames = tuple(SheetFrame(row=row, caption=words) for row, words in zip(rows, drawn.captions, strict=True))
         focus = "" if moment is None else f"step {moment.row}: {moment.why}"
         sheet = Sheet(frames=frames, digest=drawn.digest, file=file, focus=focus)
         return PreparedSheet(sheet=sheet, image=await asyncio.to_thread(read_sheet, self._folder, sheet))

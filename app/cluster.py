@@ -13,7 +13,8 @@ from ..core.events import EnvironmentRemembered
 from ..core.extras import replaced_packages, replaced_words
 from ..core.ports import ClusterService, RemotePool, RollTask
 from ..core.values import JSON
-from ..runtime.rollouts.pool import Observer, ProcessPool
+from ..runtime.rollouts.pool import ProcessPool
+from ..runtime.rollouts.worker_slots import Observer
 from .isolation import live_layers, require_sandbox
 
 _log = structlog.get_logger("memento.rollouts")

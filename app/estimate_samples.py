@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..agents.critic_sheets import FRAMES, PreparedSheet
 from ..agents.turn_prompts import MAX_ANSWER
-from ..core.critique import Critique, Frame, Sheet
+from ..core.critique import Critique, Sheet, SheetFrame
 from ..core.events import Criticise, Judge, Propose, ProposeEvaluator
 from ..core.metrics import aggregate
 from ..core.operators import OPERATORS
@@ -26,7 +26,9 @@ from ..core.values import (
 
 LINE = "        self.a_typical_name = self.another_name + 0.125\n"
 SHEET = Sheet(
-    frames=tuple(Frame(row=100 * place, caption="a phase of the task, and what is held") for place in range(FRAMES)),
+    frames=tuple(
+        SheetFrame(row=100 * place, caption="a phase of the task, and what is held") for place in range(FRAMES)
+    ),
     digest="0" * 64, file="sample.jpg", focus="step 400: the last event that the evaluator saw",
 )
 STORY_LINE = "step  123  a line of the story, with a phase, what is held and the nearest thing\n"

@@ -35,7 +35,8 @@ from ..memory.store import RunStore
 from ..models.budget import Ledger
 from ..models.tape import Key, same_prompt
 from ..runtime.bus import EventBus
-from ..runtime.rollouts.pool import Observer, ProcessPool, WorkerActivity
+from ..runtime.rollouts.pool import ProcessPool
+from ..runtime.rollouts.worker_slots import Observer, WorkerActivity
 from ..runtime.supervisor import Supervisor
 from ..search.conversing import Conversing
 from ..search.criticising import Criticising

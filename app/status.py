@@ -14,7 +14,7 @@ from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
 from ..models.budget import Ledger
 from ..runtime.lanes import Lane
-from ..runtime.rollouts.pool import WorkerActivity
+from ..runtime.rollouts.worker_slots import WorkerActivity
 from ..runtime.servers import require_free
 from ..runtime.status_server import FactLine, StatusServer, StatusSource, open_status
 from ..settings import Settings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..app.launching import PROGRAM
 from ..core.interpreters import module_command
 from ..memory.runs import find_run
-from ..runtime.servers import Guarded, Handler, open_server
+from ..runtime.servers import GuardedServer, Handler, open_server
 from .execution import execute
 from .output import say
 
@@ -45,7 +45,7 @@ async def _serve(command: str, port: int) -> None:
         await asyncio.Event().wait()
 
 
-class BrowserServer(Guarded):
+class BrowserServer(GuardedServer):
     """The program that `command` starts, once for each page that is open. Who has no `token` gets nothing.
 
     The address with the token sets a cookie and leads to a folder that only it names. A browser sends a cookie to every

@@ -14,7 +14,7 @@ from ..core.values import JSON
 from ..domains import require_installed
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort
 from ..evidence.plan import candidates_of, shared_runs
-from ..evidence.scheduling import Phase, Progress, WorkUnit
+from ..evidence.scheduling import JobPhase, Progress, WorkUnit
 from ..evidence.summary import Row, spread
 from ..memory.lock import WriterLock
 from ..runtime.clock import SystemClock
@@ -61,13 +61,13 @@ class ComparisonDisplay:
             self._live.stop()
             self._live = None
 
-    def on_phase(self, unit: WorkUnit, phase: Phase, message: str) -> None:
+    def on_phase(self, unit: WorkUnit, phase: JobPhase, message: str) -> None:
         """Show a unit that started or ended."""
         self._results.note(unit, phase, message)
-        if self._kind is DisplayKind.NONE or (self._kind is DisplayKind.RICH and phase is not Phase.FAILED):
+        if self._kind is DisplayKind.NONE or (self._kind is DisplayKind.RICH and phase is not JobPhase.FAILED):
             return
         what = f", {unit.measure.name}" if unit.measure is not None else ""
-        result = self._result(unit) if phase is Phase.DONE else ""
+        result = self._result(unit) if phase is JobPhase.DONE else ""
         self._say(f"{unit.job.name}{what}  {phase}{result}{f': {message}' if message else ''}")
 
     def on_tick(self, progress: Progress) -> None:
@@ -77,13 +77,13 @@ class ComparisonDisplay:
             return
         self._looked_s = now_s
         for unit in self._results.comparing.units:
-            if progress.phase(unit) is Phase.RUNNING:
+            if progress.phase(unit) is JobPhase.RUNNING:
                 self._results.look(unit)
         self._live.update(self._table(progress), refresh=True)
 
     def _say_plan(self, progress: Progress, effort: Effort) -> None:
         comparing = self._results.comparing
-        done = sum(phase is Phase.DONE for phase in progress.phases.values())
+        done = sum(phase is JobPhase.DONE for phase in progress.phases.values())
         self._say(f"comparison {self._planned.folder.path}: {plural(len(comparing.jobs), 'run')}, "
                   f"{done} of {len(comparing.units)} steps are done, {len(comparing.units) - done} to do; "
                   f"at most {effort.jobs} at once")
@@ -126,7 +126,7 @@ class ComparisonDisplay:
 
 
 def _done(row: Row) -> str:
-    failed = row.phases.get(Phase.FAILED, 0)
+    failed = row.phases.get(JobPhase.FAILED, 0)
     return f"{row.done}/{row.runs}" + (f" ({failed} failed)" if failed else "")
 
 

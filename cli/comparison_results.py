@@ -6,7 +6,7 @@ from ..core.errors import StoreError
 from ..core.events import EliteChanged
 from ..core.values import JSON
 from ..evidence.comparing import Comparing
-from ..evidence.scheduling import OVER, Phase, Progress, WorkUnit
+from ..evidence.scheduling import OVER, JobPhase, Progress, WorkUnit
 from ..evidence.summary import Row, RunStanding, rows_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
@@ -38,11 +38,11 @@ class ComparisonResults:
         for unit in comparing.units:
             self.look(unit)
 
-    def note(self, unit: WorkUnit, phase: Phase, message: str) -> None:
+    def note(self, unit: WorkUnit, phase: JobPhase, message: str) -> None:
         """Update after a unit started or ended."""
         if phase in OVER:
             self.look(unit)
-        if phase is Phase.FAILED:
+        if phase is JobPhase.FAILED:
             self._messages[unit.name] = message
         else:
             self._messages.pop(unit.name, None)
@@ -84,14 +84,14 @@ class ComparisonResults:
         phases = [progress.phase(unit) for unit in units if unit.measure is None]
         not_done: dict[str, JSON] = {
             unit.name: self._messages.get(unit.name, str(progress.phase(unit)))
-            for unit in units if progress.phase(unit) is not Phase.DONE
+            for unit in units if progress.phase(unit) is not JobPhase.DONE
         }
         return {
             "comparison": str(self._folder.path),
             "status": "incomplete" if not_done else "done",
             "runs": len(phases),
-            "done": phases.count(Phase.DONE),
-            "measured": sum(unit.measure is not None and progress.phase(unit) is Phase.DONE for unit in units),
+            "done": phases.count(JobPhase.DONE),
+            "measured": sum(unit.measure is not None and progress.phase(unit) is JobPhase.DONE for unit in units),
             "not_done": not_done,
             "table": [row.as_json() for row in self.rows(progress)],
             "wall_s": round(wall_s, 3),

@@ -10,7 +10,7 @@ from . import flags
 from .output import print_json, print_note, print_text
 
 if TYPE_CHECKING:
-    from .doctor_checks import Finding, State
+    from .doctor_checks import Diagnosis, State
 
 EXAMPLE: Final = "memento doctor"
 MARKS: Final[Mapping["State", str]] = {"ok": "ok", "absent": "-", "missing": "MISSING"}
@@ -42,7 +42,7 @@ def doctor(
     raise typer.Exit(1 if missing else 0)
 
 
-def _lines(findings: "Sequence[Finding]", missing: Sequence[str], *, of_cluster: bool) -> Iterator[str]:
+def _lines(findings: "Sequence[Diagnosis]", missing: Sequence[str], *, of_cluster: bool) -> Iterator[str]:
     topic = ""
     for finding in findings:
         if finding.topic != topic:

@@ -138,7 +138,7 @@ State = Literal["ok", "absent", "missing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Diagnosis:
     """The result of one check. "absent" is fine, "missing" is not."""
 
     topic: str
@@ -148,7 +148,7 @@ class Finding:
     fix: str = ""
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[Diagnosis]:
     """Every finding, by topic. A key is reported as set or not, never its value."""
     yield from _software()
     yield from _extras()
@@ -158,32 +158,32 @@ def examine() -> Iterator[Finding]:
     yield from _models()
 
 
-def _software() -> Iterator[Finding]:
+def _software() -> Iterator[Diagnosis]:
     topic = "software"
-    yield Finding(topic=topic, name="memento", state="ok", words=__version__)
+    yield Diagnosis(topic=topic, name="memento", state="ok", words=__version__)
     fits = sys.version_info[:2] in PYTHONS
-    yield Finding(
+    yield Diagnosis(
         topic=topic, name="Python", state="ok" if fits else "missing", words=platform.python_version(),
         fix="" if fits else "needs Python 3.11 or 3.12: numpy 1.26 has no wheel for others",
     )
     numpy = version_of("numpy")
-    yield Finding(
+    yield Diagnosis(
         topic=topic, name="numpy", state="ok" if numpy else "missing", words=numpy or "not installed",
         fix="" if numpy else "run ./memento in a checkout, or install the wheel again",
     )
     for package, (locked, here) in replaced_packages().items():
-        yield Finding(topic=topic, name=package, state="missing", words=f"{here}, locked {locked}",
+        yield Diagnosis(topic=topic, name=package, state="missing", words=f"{here}, locked {locked}",
                       fix=replaced_words(package, locked, here))
     uv = uv_version()
-    yield Finding(topic=topic, name="uv", state="ok" if uv else "absent",
+    yield Diagnosis(topic=topic, name="uv", state="ok" if uv else "absent",
                   words=uv or "not installed; needed for installation only")
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[Diagnosis]:
     for name, extra in EXTRAS.items():
         missing = missing_modules(name)
         words = f"not installed: {', '.join(missing)}" if missing else _versions(extra.modules)
-        yield Finding(
+        yield Diagnosis(
             topic="extras (each is needed for one thing only)", name=name, state="absent" if missing else "ok",
             words=f"{extra.gives}: {words}", fix=install_command(name) if missing else "",
         )
@@ -195,47 +195,47 @@ def _versions(modules: Sequence[str]) -> str:
     return ", ".join(f"{name} {version_of(name) or ''}".rstrip() for name in names)
 
 
-def _machine() -> Iterator[Finding]:
+def _machine() -> Iterator[Diagnosis]:
     topic = "machine"
-    yield Finding(topic=topic, name="system", state="ok", words=f"{platform.system()} {platform.release()}, "
+    yield Diagnosis(topic=topic, name="system", state="ok", words=f"{platform.system()} {platform.release()}, "
                   f"{platform.machine()}")
-    yield Finding(topic=topic, name="processors", state="ok",
+    yield Diagnosis(topic=topic, name="processors", state="ok",
                   words=f"{usable_cpus()} usable: the number of parallel rollouts without --workers")
     memory = memory_bytes()
     words = "cannot be read on this system" if memory is None else f"{memory / 2**30:.1f} GiB available"
     short = memory is not None and memory < MEMORY_BYTES
-    yield Finding(topic=topic, name="memory", state="missing" if short else "ok", words=words,
+    yield Diagnosis(topic=topic, name="memory", state="missing" if short else "ok", words=words,
                   fix="a worker takes about 0.3 GiB: free some memory, or run with --workers 1" if short else "")
     disk = free_disk_bytes(Path(os.environ.get("MEMENTO_RUNS", "runs")))
-    yield Finding(topic=topic, name="disk", state="ok" if disk >= DISK_BYTES else "missing",
+    yield Diagnosis(topic=topic, name="disk", state="ok" if disk >= DISK_BYTES else "missing",
                   words=f"{disk / 2**30:.1f} GiB free in the folder of runs",
                   fix="" if disk >= DISK_BYTES else "free some disk space, or keep runs elsewhere with --runs")
 
 
-def _isolation() -> Iterator[Finding]:
+def _isolation() -> Iterator[Diagnosis]:
     for name, layer in sandbox.layers().items():
         if layer.live:
             words = f"{PROMISES[name]}: {layer.found}"
-            yield Finding(topic="isolation of generated programs", name=name, state="ok", words=words)
+            yield Diagnosis(topic="isolation of generated programs", name=name, state="ok", words=words)
         else:
             fix = f"{FIXES.get(name, LINUX_ONLY)}; until then runs are NOT ISOLATED, and --require-sandbox refuses them"
-            yield Finding(topic="isolation of generated programs", name=name, state="missing", words=layer.found,
+            yield Diagnosis(topic="isolation of generated programs", name=name, state="missing", words=layer.found,
                           fix=fix)
 
 
-def _pictures() -> Iterator[Finding]:
+def _pictures() -> Iterator[Diagnosis]:
     topic = "pictures (needed for rendering only)"
     found = renderers() if is_installed("mujoco") else {}
     for name, flaw in found.items():
         words = f"draws (MUJOCO_GL={name})" if flaw is None else f"not usable: {flaw}"
-        yield Finding(topic=topic, name=name, state="absent" if flaw else "ok", words=words)
+        yield Diagnosis(topic=topic, name=name, state="absent" if flaw else "ok", words=words)
     if not found:
-        yield Finding(topic=topic, name="MuJoCo", state="absent", words="not installed: nothing to draw the arm with")
+        yield Diagnosis(topic=topic, name="MuJoCo", state="absent", words="not installed: nothing to draw the arm with")
     elif all(found.values()):
-        yield Finding(topic=topic, name="any", state="absent", words="no renderer works here",
+        yield Diagnosis(topic=topic, name="any", state="absent", words="no renderer works here",
                       fix="on Debian: libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6")
     builds = unity.installed()
-    yield Finding(
+    yield Diagnosis(
         topic=topic, name="AI2-THOR in Unity", state="ok" if builds else "absent",
         words=", ".join(build.parent.name for build in builds) or f"no build in {unity.releases()}; the kitchens"
         " in this package need none",
@@ -243,10 +243,10 @@ def _pictures() -> Iterator[Finding]:
     )
 
 
-def _models() -> Iterator[Finding]:
+def _models() -> Iterator[Diagnosis]:
     for variable in sorted({*KEY_VARIABLES, *_further_keys()}):
         is_set = bool(os.environ.get(variable, "").strip())
-        yield Finding(topic="keys of language models (the offline model needs none)", name=variable,
+        yield Diagnosis(topic="keys of language models (the offline model needs none)", name=variable,
                       state="ok" if is_set else "absent", words="set" if is_set else "not set")
 
 

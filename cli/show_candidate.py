@@ -20,7 +20,7 @@ from ..core.text import (
     version_words,
 )
 from ..core.values import JSON
-from ..memory.lookup import Evaluator, Policy, Record, VoteRecord
+from ..memory.lookup import EvaluatorRecord, Policy, Record, VoteRecord
 from ..memory.pace import SLOW_S
 from ..runtime.rollouts.fault_text import parts_of
 from ..tui.fact_words import gate_words, tool_words
@@ -100,7 +100,7 @@ def _head(record: Record) -> list[str]:
     match record:
         case Policy():
             return _policy(record)
-        case Evaluator():
+        case EvaluatorRecord():
             return _evaluator(record)
         case VoteRecord():
             return _vote(record)
@@ -157,7 +157,7 @@ def _idle_code(policy: Policy) -> list[str]:
     return [f"never ran in {plural(len(masks), 'episode')}: {', '.join(named)}{more}"]
 
 
-def _evaluator(evaluator: Evaluator) -> list[str]:
+def _evaluator(evaluator: EvaluatorRecord) -> list[str]:
     lines = ["an evaluator", *_said(evaluator)]
     if evaluator.measures:
         lines.append(f"measures: {one_line(evaluator.measures, NOTE)}")

@@ -6,7 +6,7 @@ MAX_WORDS = 120  # of a critique
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class SheetFrame:
     """One picture of a sheet: the row of the recording, and the domain's caption on one line."""
 
     row: int
@@ -17,7 +17,7 @@ class Frame:
 class Sheet:
     """Captioned frames of one episode in one picture, which is a file of the run's folder; a fact holds its digest."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[SheetFrame, ...]
     digest: str  # SHA-256 of the file, in hexadecimal
     file: str  # its name in the folder of sheets
     focus: str = ""  # around what the frames are closer together; empty if they are evenly spaced

@@ -28,7 +28,7 @@ from ..settings import Settings, usable_cpus
 from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
 from .plan import list_jobs, measure_arguments, measure_seed, measured_seeds, resume_arguments, run_arguments
-from .scheduling import OVER, Phase, Progress, WorkUnit, choose, give_up, key_of, units_of
+from .scheduling import OVER, JobPhase, Progress, WorkUnit, choose, give_up, key_of, units_of
 from .trainings import training_named, training_of
 
 POLL_S = 1.0
@@ -38,8 +38,8 @@ STOP_S = 30.0  # that a run has to stop before it is killed
 PROGRAM = (sys.executable, "-P", "-m", "memento")
 SETTLING = (RunStarted, RunStopped, RunResumed, StageEntered)
 LOST_MEASURE = "its run was not completed"
-_PHASES = {"done": Phase.DONE, "budget": Phase.BUDGET, "stopped": Phase.STOPPED}
-OnPhase = Callable[[WorkUnit, Phase, str], None]
+_PHASES = {"done": JobPhase.DONE, "budget": JobPhase.BUDGET, "stopped": JobPhase.STOPPED}
+OnPhase = Callable[[WorkUnit, JobPhase, str], None]
 """Called when a unit starts or ends, with a message on the reason."""
 
 
@@ -89,14 +89,14 @@ class Comparing:
 
     async def run(self) -> Progress:
         """Do the remaining work; returns the final state of every unit."""
-        running: dict[asyncio.Task[tuple[Phase, str]], WorkUnit] = {}
+        running: dict[asyncio.Task[tuple[JobPhase, str]], WorkUnit] = {}
         try:
             while True:
                 self._settle()
                 for unit in give_up(self.units, self.progress):
-                    self._note(unit, Phase.FAILED, _why_lost(unit))
+                    self._note(unit, JobPhase.FAILED, _why_lost(unit))
                 for unit in choose(self.units, self.progress, free=self._effort.jobs - len(running)):
-                    self._note(unit, Phase.RUNNING, "")
+                    self._note(unit, JobPhase.RUNNING, "")
                     running[asyncio.create_task(self._carry_out(unit), name=unit.name)] = unit
                 if not running:
                     return self.progress
@@ -119,13 +119,13 @@ class Comparing:
         for unit in self.units:
             if is_learned(unit.job.arm):
                 if self._is_trained(unit):
-                    phases[key_of(unit)] = Phase.DONE
+                    phases[key_of(unit)] = JobPhase.DONE
             elif unit.measure is None:
                 with suppress(StoreError):  # a run that cannot be read fails when it is started
-                    if is_run(self._folder.run_of(unit.job)) and self._status(unit) is Phase.DONE:
-                        phases[key_of(unit)] = Phase.DONE
+                    if is_run(self._folder.run_of(unit.job)) and self._status(unit) is JobPhase.DONE:
+                        phases[key_of(unit)] = JobPhase.DONE
             elif self._fresh(unit, measured.get(key_of(unit))):
-                phases[key_of(unit)] = Phase.DONE
+                phases[key_of(unit)] = JobPhase.DONE
         return Progress(phases=phases)
 
     def _fresh(self, unit: WorkUnit, measured: Measured | None) -> bool:
@@ -137,10 +137,10 @@ class Comparing:
             and len(measured.result["per_episode"]) == unit.measure.episodes
         )
 
-    def _status(self, unit: WorkUnit) -> Phase:
+    def _status(self, unit: WorkUnit) -> JobPhase:
         with RunStore.read(self._folder.run_of(unit.job)) as store:
             status = status_of(store.facts_after(0, only=SETTLING)).status
-        return _PHASES.get(status, Phase.FAILED)
+        return _PHASES.get(status, JobPhase.FAILED)
 
     def _settle(self) -> None:
         """Store p_0 and E* of every leader that has settled them."""
@@ -150,28 +150,28 @@ class Comparing:
                 phase = self.progress.phase(unit)
                 begun = None
                 with suppress(StoreError):  # its tables may not exist yet; the run's own process reports errors
-                    begun = self._folder.settle(job) if phase is Phase.RUNNING or phase in OVER else None
+                    begun = self._folder.settle(job) if phase is JobPhase.RUNNING or phase in OVER else None
                 if begun is not None:
                     settled = self.progress.settled | {job.beginning}
                     self.progress = Progress(phases=self.progress.phases, settled=settled)
 
-    def _note(self, unit: WorkUnit, phase: Phase, message: str) -> None:
+    def _note(self, unit: WorkUnit, phase: JobPhase, message: str) -> None:
         self.progress = self.progress.with_phase(unit, phase)
         self._folder.note(at=self._clock.now(), job=unit.name, event=str(phase), message=message)
         self._on_phase(unit, phase, message)
 
     # ------------------------------------------------------------------------------- one process
 
-    async def _carry_out(self, unit: WorkUnit) -> tuple[Phase, str]:
+    async def _carry_out(self, unit: WorkUnit) -> tuple[JobPhase, str]:
         """Run one unit to its end; an error is returned as a message, not raised."""
         try:
             if is_learned(unit.job.arm):
                 return await self._train(unit)
             return await (self._search(unit) if unit.measure is None else self._measure(unit))
         except (MementoError, OSError) as error:
-            return Phase.FAILED, str(error)
+            return JobPhase.FAILED, str(error)
 
-    async def _train(self, unit: WorkUnit) -> tuple[Phase, str]:
+    async def _train(self, unit: WorkUnit) -> tuple[JobPhase, str]:
         """Train a learned baseline, which measures itself, and keep its measure."""
         folder = self._folder.run_of(unit.job)
         await _until_unlocked(folder)
@@ -184,12 +184,12 @@ class Comparing:
             arguments = ["resume", str(folder), "--json", *(["--trust"] if self._effort.trust else [])]
         code, _ = await self._process(unit, arguments)
         if code != 0:
-            return Phase.FAILED, self._error_of(unit, code)
+            return JobPhase.FAILED, self._error_of(unit, code)
         measured = training_named(unit.job.arm.method).measured(self._experiment, unit.job, folder)
         if measured is None:
-            return Phase.STOPPED, ""
+            return JobPhase.STOPPED, ""
         self._folder.append_measured(measured)
-        return Phase.DONE, ""
+        return JobPhase.DONE, ""
 
     def _is_trained(self, unit: WorkUnit) -> bool:
         """Whether a training is done and its measure kept."""
@@ -201,28 +201,28 @@ class Comparing:
             return measured is not None and (measured.job, measured.measure) in self._folder.measures()
         return False
 
-    async def _search(self, unit: WorkUnit) -> tuple[Phase, str]:
+    async def _search(self, unit: WorkUnit) -> tuple[JobPhase, str]:
         folder = self._folder.run_of(unit.job)
         await _until_unlocked(folder)
         if is_run(folder) and not self._has_begun(folder):
             shutil.rmtree(folder)  # killed before its first fact: nothing is in it
         if is_run(folder):
-            if self._status(unit) is Phase.DONE:
-                return Phase.DONE, ""
+            if self._status(unit) is JobPhase.DONE:
+                return JobPhase.DONE, ""
             arguments = resume_arguments(self._experiment, unit.job, folder, trust=self._effort.trust)
         else:
             beginning = None if unit.job.leads else self._folder.beginning(unit.job)
             arguments = run_arguments(self._experiment, unit.job, beginning, runs=self._folder.runs)
         code, _ = await self._process(unit, arguments)
         if code != 0:
-            return Phase.FAILED, self._error_of(unit, code)
+            return JobPhase.FAILED, self._error_of(unit, code)
         return self._status(unit), ""
 
     def _has_begun(self, folder: Path) -> bool:
         with RunStore.read(folder) as store:
             return store.last_seq > 0
 
-    async def _measure(self, unit: WorkUnit) -> tuple[Phase, str]:
+    async def _measure(self, unit: WorkUnit) -> tuple[JobPhase, str]:
         job, measure = unit.job, unit.measure
         assert measure is not None
         path, program = self._folder.elite_file(job)
@@ -230,7 +230,7 @@ class Comparing:
         searched = self._settings[job.name].options
         code, output = await self._process(unit, measure_arguments(self._experiment, job, measure, path, searched))
         if code != 0 and not (code == ALL_FAULTED and output.strip()):      # 1 without a result is Python's own
-            return Phase.FAILED, self._error_of(unit, code)
+            return JobPhase.FAILED, self._error_of(unit, code)
         self._folder.append_measured(
             Measured(
                 job=job.name,
@@ -241,7 +241,7 @@ class Comparing:
                 result=_without_words(_last_object(output)),
             )
         )
-        return Phase.DONE, ""
+        return JobPhase.DONE, ""
 
     def _require_held_out(self, unit: WorkUnit) -> None:
         """Raise StoreError if the search used one of the measure's seeds: the measure would not be held out."""

@@ -8,7 +8,7 @@ from .experiment import Experiment, Measure, is_learned
 from .plan import Job
 
 
-class Phase(StrEnum):
+class JobPhase(StrEnum):
     """The state of a run or a measure."""
 
     WAITING = "waiting"
@@ -19,7 +19,7 @@ class Phase(StrEnum):
     FAILED = "failed"
 
 
-OVER = frozenset({Phase.DONE, Phase.BUDGET, Phase.STOPPED, Phase.FAILED})
+OVER = frozenset({JobPhase.DONE, JobPhase.BUDGET, JobPhase.STOPPED, JobPhase.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +41,14 @@ class WorkUnit:
 class Progress:
     """The state of each unit, by (job, measure); measure "" is the run itself. An absent unit waits."""
 
-    phases: Mapping[tuple[str, str], Phase]
+    phases: Mapping[tuple[str, str], JobPhase]
     settled: frozenset[str] = frozenset()  # beginnings whose p_0 and E* are known
 
-    def phase(self, unit: WorkUnit) -> Phase:
+    def phase(self, unit: WorkUnit) -> JobPhase:
         """The state of this unit."""
-        return self.phases.get(key_of(unit), Phase.WAITING)
+        return self.phases.get(key_of(unit), JobPhase.WAITING)
 
-    def with_phase(self, unit: WorkUnit, phase: Phase) -> "Progress":
+    def with_phase(self, unit: WorkUnit, phase: JobPhase) -> "Progress":
         """The progress with this state of the unit."""
         return replace(self, phases={**self.phases, key_of(unit): phase})
 
@@ -70,13 +70,13 @@ def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> t
 
 def choose(units: Sequence[WorkUnit], progress: Progress, *, free: int) -> tuple[WorkUnit, ...]:
     """The next units to start, at most `free`. Empty if all wait for a running unit."""
-    ready = [unit for unit in units if progress.phase(unit) is Phase.WAITING and _may_start(unit, progress)]
+    ready = [unit for unit in units if progress.phase(unit) is JobPhase.WAITING and _may_start(unit, progress)]
     return tuple(ready[: max(0, free)])
 
 
 def _may_start(unit: WorkUnit, progress: Progress) -> bool:
     if unit.measure is not None:
-        return progress.phase(WorkUnit(job=unit.job)) is Phase.DONE
+        return progress.phase(WorkUnit(job=unit.job)) is JobPhase.DONE
     return unit.job.leads or unit.job.beginning in progress.settled
 
 
@@ -86,15 +86,15 @@ def give_up(units: Sequence[WorkUnit], progress: Progress) -> tuple[WorkUnit, ..
     ended = {
         unit.job.beginning
         for unit in units
-        if unit.measure is None and unit.job.leads and progress.phase(unit) in OVER - {Phase.DONE}
+        if unit.measure is None and unit.job.leads and progress.phase(unit) in OVER - {JobPhase.DONE}
     } - progress.settled
-    waiting = [unit for unit in units if progress.phase(unit) is Phase.WAITING]
+    waiting = [unit for unit in units if progress.phase(unit) is JobPhase.WAITING]
     runs = [unit for unit in waiting if unit.measure is None and not unit.job.leads and unit.job.beginning in ended]
     given_up = {unit.job.name for unit in runs}
     measures = [
         unit
         for unit in waiting
         if unit.measure is not None
-        and (unit.job.name in given_up or progress.phase(WorkUnit(job=unit.job)) in OVER - {Phase.DONE})
+        and (unit.job.name in given_up or progress.phase(WorkUnit(job=unit.job)) in OVER - {JobPhase.DONE})
     ]
     return (*runs, *measures)

@@ -9,7 +9,7 @@ from ..core.values import JSON
 from .experiment import Experiment, is_learned
 from .folder import Measured
 from .plan import Job
-from .scheduling import Phase, Progress, WorkUnit
+from .scheduling import JobPhase, Progress, WorkUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Row:
     model: str
     arm: str
     runs: int
-    phases: Mapping[Phase, int]
+    phases: Mapping[JobPhase, int]
     running: tuple[tuple[int, RunStanding], ...]  # by seed
     fitness: tuple[float, ...]
     success: tuple[float, ...]
@@ -39,7 +39,7 @@ class Row:
     @property
     def done(self) -> int:
         """How many runs are done."""
-        return self.phases.get(Phase.DONE, 0)
+        return self.phases.get(JobPhase.DONE, 0)
 
     def as_json(self) -> dict[str, JSON]:
         """The row as JSON, for scripts."""
@@ -50,7 +50,7 @@ class Row:
             "arm": self.arm,
             "runs": self.runs,
             "done": self.done,
-            "failed": self.phases.get(Phase.FAILED, 0),
+            "failed": self.phases.get(JobPhase.FAILED, 0),
             "fitness": _both(self.fitness),
             "success": _both(self.success),
             "unseen_success": measures,
@@ -81,20 +81,20 @@ def _row(
     measured: Mapping[tuple[str, str], Measured],
 ) -> Row:
     phases = {job.name: progress.phase(WorkUnit(job=job)) for job in jobs}
-    done = [standings[job.name] for job in jobs if phases[job.name] is Phase.DONE and job.name in standings]
+    done = [standings[job.name] for job in jobs if phases[job.name] is JobPhase.DONE and job.name in standings]
     measures: dict[str, list[float]] = {}
     for job in jobs:
         for (name, measure), found in measured.items():
-            if name == job.name and phases[name] is Phase.DONE and found.success is not None:
+            if name == job.name and phases[name] is JobPhase.DONE and found.success is not None:
                 measures.setdefault(measure, []).append(found.success)
     return Row(
         task=jobs[0].task.name,
         model="" if is_learned(jobs[0].arm) else jobs[0].model,
         arm=jobs[0].arm.name,
         runs=len(jobs),
-        phases={phase: list(phases.values()).count(phase) for phase in Phase},
+        phases={phase: list(phases.values()).count(phase) for phase in JobPhase},
         running=tuple(
-            (job.seed, standings.get(job.name, RunStanding())) for job in jobs if phases[job.name] is Phase.RUNNING
+            (job.seed, standings.get(job.name, RunStanding())) for job in jobs if phases[job.name] is JobPhase.RUNNING
         ),
         fitness=tuple(one.fitness for one in done if one.fitness is not None),
         success=tuple(one.success for one in done if one.success is not None),

@@ -98,7 +98,7 @@ class Policy(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluator(Record):
+class EvaluatorRecord(Record):
     """An evaluator. `votes` are the votes of its generation, `chosen` the facts that chose it, oldest first."""
 
     generation: int
@@ -305,7 +305,7 @@ def _choices(store: RunStore) -> list[EvaluatorChosen]:
     return [fact for fact in store.facts(only=(EvaluatorChosen,)) if isinstance(fact, EvaluatorChosen)]
 
 
-def _evaluator(store: RunStore, name: str) -> Evaluator | None:
+def _evaluator(store: RunStore, name: str) -> EvaluatorRecord | None:
     """An evaluator of a pool, or one that was chosen without a pool; None if there is neither."""
     choices = _choices(store)
     pools = [fact.pool for fact in store.facts(only=(EvaluatorPoolScored,)) if isinstance(fact, EvaluatorPoolScored)]
@@ -316,7 +316,7 @@ def _evaluator(store: RunStore, name: str) -> Evaluator | None:
     before = _before(store, [fact for fact in choices if fact.generation < entry.generation])
     votes = [fact for fact in store.facts(only=(VoteCast,), texts=False) if isinstance(fact, VoteCast)]
     scores = entry.examination.scores
-    return Evaluator(
+    return EvaluatorRecord(
         id=name, program=entry.program, summary=entry.summary, parents=before,
         metrics=dict(aggregate(scores)), episodes=tuple((None, score) for score in scores),
         fault=entry.examination.fault, calls=tuple(list_calls(store.facts(about=name))),

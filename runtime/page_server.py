@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..core.errors import MementoError
-from .servers import LOOPBACK, Guarded, Handler, open_server
+from .servers import LOOPBACK, GuardedServer, Handler, open_server
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -36,7 +36,7 @@ class PageSource:
     stamp: Callable[[], object]
 
 
-class PageServer(Guarded):
+class PageServer(GuardedServer):
     """Serves one page at /. Made by `open_page`."""
 
     def __init__(self, source: PageSource, *, loopback: bool) -> None:

@@ -70,7 +70,7 @@ class _Door:
             timer.cancel()
 
 
-class Guarded(ABC):
+class GuardedServer(ABC):
     """A server with some read-only pages. `url` is set by `open_server`."""
 
     def __init__(self, *, loopback: bool) -> None:
@@ -108,7 +108,7 @@ class Guarded(ABC):
 
 
 @asynccontextmanager
-async def open_server(server: Guarded, *, host: str, port: int, flag: str) -> AsyncIterator[None]:
+async def open_server(server: GuardedServer, *, host: str, port: int, flag: str) -> AsyncIterator[None]:
     """Serve during the block on this port, 0 for a free one; `flag` is the one that gives it.
 
     Raises UsageError where the port cannot be had.

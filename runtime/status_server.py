@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from ..core.values import JSON
-from .servers import LOOPBACK, Guarded, Handler, open_server
+from .servers import LOOPBACK, GuardedServer, Handler, open_server
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -67,7 +67,7 @@ class _Client:
         self.news.set()
 
 
-class StatusServer(Guarded):
+class StatusServer(GuardedServer):
     """Serves one run. Made by `open_status`."""
 
     def __init__(self, source: StatusSource, *, loopback: bool) -> None:

@@ -66,7 +66,7 @@ class DrawnItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class PlanFrame:
     """The content of one image."""
 
     kitchen: Kitchen
@@ -91,7 +91,7 @@ class Painter:
         self._left = 0.5 * (self._wide - self._scale * (high_x - low_x)) - self._scale * low_x
         self._top = 0.5 * (height * FINE - self._scale * (high_z - low_z)) + self._scale * high_z
 
-    def paint(self, frame: Frame) -> "Image":
+    def paint(self, frame: PlanFrame) -> "Image":
         """The frame as an image of the requested size."""
         from PIL import Image, ImageDraw
 
@@ -145,7 +145,7 @@ class Painter:
         corners = ((item.low[0], item.low[2]), (item.high[0], item.high[2]))
         self._box(draw, *corners, fill=fill, outline=outline, width=line, circle=item.kind in ROUND)
 
-    def _view(self, draw: Any, frame: Frame) -> None:
+    def _view(self, draw: Any, frame: PlanFrame) -> None:
         """Draw the agent's view up to its range of interaction."""
         x, z = self._stands(frame.stance)
         facing = math.radians(90.0 * frame.stance.yaw)
@@ -158,7 +158,7 @@ class Painter:
         points = [self._at(spot) for spot in [(x, z), *rim]]
         draw.polygon(points, fill=(*SEEN, 34), outline=(*SEEN, 120))
 
-    def _agent(self, draw: Any, frame: Frame) -> None:
+    def _agent(self, draw: Any, frame: PlanFrame) -> None:
         if len(frame.trail) > 1:
             draw.line([self._at(spot) for spot in frame.trail], fill=(*AGENT, 120), width=2 * FINE, joint="curve")
         x, z = self._stands(frame.stance)
@@ -179,7 +179,7 @@ class Painter:
                 fill=FILLS.get(frame.held, OTHER), outline=(255, 255, 255), width=2 * FINE,
             )
 
-    def _names(self, draw: Any, frame: Frame) -> None:
+    def _names(self, draw: Any, frame: PlanFrame) -> None:
         """Label the task's objects except a held one: receptacles above their box, items in them below."""
         font = _font(max(11, self._size[1] // 34) * FINE)
         for item in frame.items:
@@ -196,7 +196,7 @@ class Painter:
                     stroke_width=2 * FINE, stroke_fill=(255, 255, 255),
                 )
 
-    def _description(self, draw: Any, frame: Frame) -> None:
+    def _description(self, draw: Any, frame: PlanFrame) -> None:
         size = max(11, self._size[1] // 30) * FINE
         font, x, y = _font(size), self._wide + size // 2, size
         room = self._size[0] * FINE - x - size // 2

@@ -16,7 +16,7 @@ from ...core.values import JSON
 from . import procedural, recorded
 from .embedded.sight import PAPERS_LENS
 from .embedded.simulator import Embedded
-from .floor_plan import BAD, DIM, GOOD, INK, Colour, DrawnItem, Frame, Painter
+from .floor_plan import BAD, DIM, GOOD, INK, Colour, DrawnItem, Painter, PlanFrame
 from .observation import MOVES
 from .options import solid_walls
 from .scene import GRID_M, Kitchen, Stance
@@ -98,7 +98,7 @@ class _Playback:
         """The floor plan at this row, with the state of the task next to it."""
         moment = self.moments[row]
         ways = [each.stance.cell for each in self.moments[max(0, row - TRAIL) : row + 1]]
-        image = self._painter.paint(Frame(
+        image = self._painter.paint(PlanFrame(
             kitchen=self._kitchen, stance=moment.stance, items=moment.items, doors=moment.doors,
             trail=tuple((x * GRID_M, z * GRID_M) for x, z in ways), held=moment.held, words=self._words(row),
             reach_m=self._reach_m, half_view_rad=self._half_view_rad,

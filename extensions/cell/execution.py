@@ -18,8 +18,8 @@ from .phases import (
     DONE,
     STANDING,
     UNDER_WAY,
-    Command,
     Phase,
+    PhaseCommand,
     corners,
     corrected,
     outside,
@@ -52,7 +52,7 @@ class Phases:
         self._place, self._yaw = state.eef_pos.copy(), _yaw_of(state)       # where the plan has the hand
         self._lead = np.zeros(3)        # how far the waypoint is ahead of it, against a hand that hangs
         self._tilt = rotation_vector(self._guard.rotation @ _upright(self._yaw).T)
-        self._command: Command | None = None
+        self._command: PhaseCommand | None = None
         self._leg: Leg | None = None
         self._legs: list[Leg] = []      # that follow it
         self._direction = np.zeros(3)
@@ -83,7 +83,7 @@ class Phases:
             stop = self._settle(state, before)
         return stop or self._waypoint(command.grip)
 
-    def _begins(self, command: Command) -> bool:
+    def _begins(self, command: PhaseCommand) -> bool:
         active = self._command
         if active is None or command.phase is not active.phase:
             return True
@@ -91,7 +91,7 @@ class Phases:
             return False
         return bool(np.linalg.norm(command.place - active.place) > SAME_M or abs(command.yaw - active.yaw) > SAME_RAD)
 
-    def _start(self, command: Command, state: ArmState, cubes: Array) -> Stop | None:
+    def _start(self, command: PhaseCommand, state: ArmState, cubes: Array) -> Stop | None:
         self._interrupted += self._command is not None and self.status == UNDER_WAY
         self._command, self.status, self._waited, self._still = command, UNDER_WAY, 0, 0
         self._touched, self._met = 0, False
@@ -119,13 +119,13 @@ class Phases:
         self._next_leg()
         return None
 
-    def _least_s(self, command: Command, ends: list[Array]) -> float:
+    def _least_s(self, command: PhaseCommand, ends: list[Array]) -> float:
         """A time that the ways to these ends take at least."""
         way = np.linalg.norm(np.diff([self._place, *ends], axis=0), axis=1).sum() / self._limits.speed_m_s
         turn = abs(command.yaw - self._yaw) / self._limits.turn_rad_s
         return float(max(way, turn)) / (COMMANDED * command.speed)
 
-    def _planned(self, command: Command, ends: list[Array]) -> list[Leg]:
+    def _planned(self, command: PhaseCommand, ends: list[Array]) -> list[Leg]:
         """The legs to these ends, one after another. A transfer rises first, and turns on its way across."""
         legs, start, yaw = [], self._place, self._yaw
         for number, end in enumerate(ends):
@@ -199,7 +199,7 @@ class Phases:
         closing = command is not None and command.phase is Phase.GRASP
         return closing and bool(state.gripper_qpos[0] > self._open_m - FREE_M)
 
-    def _late(self, command: Command, state: ArmState, far: float) -> Stop | None:
+    def _late(self, command: PhaseCommand, state: ArmState, far: float) -> Stop | None:
         if self.status != UNDER_WAY:
             return None
         name, limit_s = command.phase.label, self._part.settle_s

@@ -18,7 +18,7 @@ from .fitting import PLATE_REACH, CubeFit, find_plates, fit_cube, fit_plate, sta
 from .lens import CameraPose, pixel_rays
 from .ports import NOTHING, ArmState, Array, Frame, Labels, Lens, Segmenter
 from .table_plane import levelled, table_plane
-from .tracks import HandPoses, Track
+from .tracks import CubeTrack, HandPoses
 
 N = len(CUBES)
 PLATE_TOP_M = task.TABLE_HEIGHT_M + task.CONTAINER_THICKNESS_M
@@ -57,7 +57,7 @@ class Grounding:
         self.scenery = self._containers(camera, labels)
         part = self._cell.grounding
         self._hands = HandPoses()
-        self._tracks = [Track(half, smoothing=part.smoothing, jump_m=part.jump_m) for half in self._half_edges]
+        self._tracks = [CubeTrack(half, smoothing=part.smoothing, jump_m=part.jump_m) for half in self._half_edges]
         self._world_rays = self._rays @ camera.rotation.T
         return self.scenery
 

@@ -45,7 +45,7 @@ CORRIDOR_M = 0.10                       # half the width of the hand: what stand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class PhaseCommand:
     """One action: the phase, the target of the point between the fingertips, the share of the speed, and the grip."""
 
     phase: Phase
@@ -55,7 +55,7 @@ class Command:
     grip: float
 
 
-def read_command(action: Array) -> Command | Stop:
+def read_command(action: Array) -> PhaseCommand | Stop:
     """The command of an action (7,), or why there is none."""
     if action.shape != (7,) or not np.isfinite(action).all():
         return Stop(why="action", detail="the action is not seven finite numbers")
@@ -69,10 +69,10 @@ def read_command(action: Array) -> Command | Stop:
         return Stop(why="grip", detail=f"grasp came with the grip {grip:g}, with which fingers never close")
     if phase is Phase.RELEASE and grip >= 0.0:
         return Stop(why="grip", detail=f"release came with the grip {grip:g}, with which fingers never open")
-    return Command(phase=phase, place=action[1:4].copy(), yaw=float(action[4]), speed=speed, grip=grip)
+    return PhaseCommand(phase=phase, place=action[1:4].copy(), yaw=float(action[4]), speed=speed, grip=grip)
 
 
-def outside(command: Command, limits: LimitsPart, part: PhasesPart) -> Stop | None:
+def outside(command: PhaseCommand, limits: LimitsPart, part: PhasesPart) -> Stop | None:
     """Why the target of a command is refused, if it is."""
     low, high = guarding.room(limits)
     if (command.place < low).any() or (command.place > high).any():
@@ -86,7 +86,7 @@ def outside(command: Command, limits: LimitsPart, part: PhasesPart) -> Stop | No
     return None
 
 
-def corrected(command: Command, eef: Array, cubes: Array, part: PhasesPart) -> Array:
+def corrected(command: PhaseCommand, eef: Array, cubes: Array, part: PhasesPart) -> Array:
     """The target with the cell's corrections. Which move is made, and whether it is made again, is the policy's."""
     place = command.place.copy()
     if command.phase in PICKS:

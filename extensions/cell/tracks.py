@@ -46,7 +46,7 @@ class HandPoses:
         return min(self._poses, key=lambda pose: abs(pose.time_s - time_s))
 
 
-class Track:
+class CubeTrack:
     """One cube. While the hand holds it, its place is kept relative to the hand."""
 
     def __init__(self, half_m: float, *, smoothing: float, jump_m: float) -> None:

@@ -20,7 +20,7 @@ from ...domains import titles
 from ...evidence.findings import ArmFinding, find
 from ...evidence.sentences import sentences
 from ...memory.lock import is_locked
-from ...memory.lookup import Evaluator, Policy, Record, VoteRecord, look_up, parents_of
+from ...memory.lookup import EvaluatorRecord, Policy, Record, VoteRecord, look_up, parents_of
 from ...memory.run_status import list_failures, state_of
 from ...memory.runs import DATABASE, list_runs
 from ...memory.slots import Slot
@@ -262,7 +262,7 @@ def _of_record(record: Record) -> Result:
                 "kind": "policy", "operator": str(record.operator), "rolled": record.rolled,
                 **{name: getattr(record, name) for name in names},
             }
-        case Evaluator():
+        case EvaluatorRecord():
             votes = sum(vote.choice == record.slot for vote in record.votes)
             chosen = [fact.generation for fact in record.chosen]
             return {"kind": "evaluator", "generation": record.generation, "votes": votes, "chosen_in": chosen}

@@ -12,7 +12,7 @@ from ...core.errors import MementoError, RecordingLost, RolloutError, StoreError
 from ...core.files import read_bounded, replacing
 from ...core.recording_file import MOST_BYTES, trajectory_path
 from ...core.values import Program
-from ...runtime.rollouts.pool import Observer, WorkerActivity
+from ...runtime.rollouts.worker_slots import Observer, WorkerActivity
 from .dispatch import Assignment, Dispatcher, NodeJob
 from .link import ClusterGone, ClusterLink, NodeLost
 from .wire import pack_call, unpack_call

@@ -15,7 +15,8 @@ from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from ...core.variables import passed_also
 from ...runtime.rollouts import worker_messages as messages
 from ...runtime.rollouts.limits import DEFAULT_LIMITS, Limits
-from ...runtime.rollouts.pool import TRIES, Observer, examine
+from ...runtime.rollouts.pool import TRIES, examine
+from ...runtime.rollouts.worker_slots import Observer
 from .calls import WITHDRAW_S, Calls, Disk, NodeAnswer, Tasks
 from .dispatch import Dispatcher
 from .link import ClusterLink

@@ -27,5 +27,6 @@
     worker           the trusted worker process: steps the environment, records, computes success, isolates programs
     worker_handle    the controller's hold on one worker process: start it, give it a task, read its answer
     worker_messages  messages between the controller and a worker: a JSON header and raw bytes, each with its length
+    worker_slots     places for worker processes: a task takes one, tries it and frees it
     zygote           the warm process of a worker: it forks a fresh process for each program and ends it
 """

@@ -2,10 +2,9 @@
 
 import asyncio
 import os
-from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -25,32 +24,15 @@ from .ahead import AheadEpisode, AheadRolls
 from .fault_text import simulator_fault
 from .limits import DEFAULT_LIMITS, Limits
 from .owned_process import wait_undisturbed
-from .worker_handle import ENDED, WorkerHandle, WorkerLost
+from .worker_handle import ENDED, WorkerLost
+from .worker_slots import Observer, WorkerSlot, WorkerSlots
 
 _log = structlog.get_logger("memento.rollouts")
 
 TRIES: Final = 2            # of a task
 KILLED_TRIES: Final = 3     # of a task whose worker or warm process ended, as by a SIGKILL from outside
-GIVE_WAY_S: Final = 10.0    # for an episode that nobody ordered to end; a new simulator would take longer
-STARTS: Final = 5           # of a worker, before it counts as one that cannot start
-START_PAUSE_S: Final = 0.1  # before the second of them; it doubles
 WARM_AFTER_S: Final = 1.0   # without a task, as while the first prompt is out
 IDLE_SEEDS: Final = (1, 2, 3)   # of the episodes that show whether a simulator works at all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerActivity:
-    """The current activity of one worker, for display. `phase` is "idle", "starting", "environment" or "working"."""
-
-    worker: int
-    phase: str
-    doing: str | None = None    # "roll", "ahead", "score", "examine", "probes", "draw"
-    order: str | None = None    # the order, or the trajectory
-    steps: int = 0              # of the episode so far
-    node: str | None = None     # of a cluster
-
-
-Observer = Callable[[WorkerActivity], None]
 
 
 async def examine(
@@ -86,17 +68,6 @@ def _roll_message(task: RollTask) -> messages.Message:
     }
 
 
-class _Slot:
-    """A place for one worker; empty before the first task and after the loss of a worker."""
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-        self.worker: WorkerHandle | None = None
-        self.used = False
-        self.made: set[str] = set()     # the splits whose environment the worker has made
-        self.warmed = False             # since then it was tried to make one, in vain
-
-
 class ProcessPool:
     """A core.ports.Pool of worker processes. An async context manager; leaving it ends every process.
 
@@ -114,12 +85,11 @@ class ProcessPool:
                  python: str | None = None, domains: Mapping[str, str] | None = None, warm: str | None = None,
                  compared: bool = False, alone: bool = False,
                  remembers: Callable[[str, int, bool], None] = lambda differs, before, alone: None) -> None:
-        self._start: dict[str, object] = {
+        start: dict[str, object] = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
             "domains": dict(domains or {}),
             "trajectories": str(trajectories.resolve()), "limits": asdict(limits),
         }
-        self._python = python
         self._warm = warm
         self._warming: set[asyncio.Task[None]] = set()
         self._splits = frozenset(splits)
@@ -129,26 +99,16 @@ class ProcessPool:
         self._warned = False
         self._works: set[str] = set()   # splits whose simulator runs without a program
         self._folder = trajectories
-        self._limits = limits
-        self._observe = observer or (lambda _: None)
-        self._slots = [_Slot(index) for index in range(workers)]
-        self._idle = deque(self._slots)
-        self._waiting: deque[asyncio.Future[_Slot]] = deque()
         self._ahead = AheadRolls(self._begin_ahead)
-        self._closed = True
+        self._slots = WorkerSlots(
+            start, workers=workers, folder=trajectories, limits=limits, python=python,
+            observe=observer or (lambda _: None), give_way=self._ahead.give_way,
+        )
 
     async def __aenter__(self) -> Self:
         """Start every worker. Raises RolloutError if one cannot start."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._closed = False
         try:
-            async with asyncio.TaskGroup() as group:
-                for slot in self._slots:
-                    group.create_task(self._fill(slot))
-        except ExceptionGroup as errors:
-            await self._close()
-            first = errors.exceptions[0]
-            raise first if isinstance(first, RolloutError) else RolloutError(str(first)) from first
+            await self._slots.open()
         except BaseException:
             await self._close()
             raise
@@ -162,22 +122,13 @@ class ProcessPool:
         await self._close()
 
     async def _close(self) -> None:
-        self._closed = True
+        self._slots.closed = True
         await self._ahead.close()
         for warming in self._warming:
             warming.cancel()
         if self._warming:
             await asyncio.wait(self._warming)
-        while self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_exception(RolloutError("the pool was closed while a task waited for a worker"))
-        workers = [slot.worker for slot in self._slots if slot.worker is not None]
-        for slot in self._slots:
-            slot.worker = None
-        await asyncio.gather(*(worker.close() for worker in workers))
-        for partial in self._folder.glob(".*.partial"):
-            partial.unlink(missing_ok=True)
+        await self._slots.close()
 
     # -------------------------------------------------------------------------------------- the port
 
@@ -213,13 +164,13 @@ class ProcessPool:
         found = (episode.steps, return_of(episode))
         known = self._rolled.setdefault(asked, found)
         if known != found and not self._alone and not self._varies:
-            slot = await self._acquire()
+            slot = await self._slots.acquire()
             try:
                 await self._judge(slot, message, task.program, task.order, (
                     f"{known[0]} steps at first and {found[0]} again, return {known[1]} at first and {found[1]} again"
                 ))
             finally:
-                self._release(slot)
+                self._slots.release(slot)
             return messages.episode_of(await self._call(message, task.program, task.order))
         return episode
 
@@ -298,8 +249,8 @@ class ProcessPool:
         """Have every worker that was not used yet make its environment. What fails is left to the first episode."""
         await asyncio.sleep(WARM_AFTER_S)
         async with asyncio.TaskGroup() as group:
-            for slot in [slot for slot in self._idle if not slot.used]:
-                self._idle.remove(slot)
+            for slot in [slot for slot in self._slots.idle if not slot.used]:
+                self._slots.idle.remove(slot)
                 group.create_task(self._warm_slot(slot, split))
 
     def _begin_warming(self, work: Coroutine[Any, Any, None]) -> None:
@@ -307,40 +258,40 @@ class ProcessPool:
         self._warming.add(warming)
         warming.add_done_callback(self._warming.discard)
 
-    async def _warm_slot(self, slot: _Slot, split: str) -> None:
+    async def _warm_slot(self, slot: WorkerSlot, split: str) -> None:
         slot.warmed = True
         try:
             with suppress(WorkerLost, RolloutError):
-                await self._try(slot, {"do": "warm", "split": split}, Program(""), split)
+                await self._slots.attempt(slot, {"do": "warm", "split": split}, Program(""), split)
         finally:
-            self._release(slot)
+            self._slots.release(slot)
 
     def _use_idle(self) -> None:
-        if self._warm is not None and not self._closed and not self._alone:
-            for slot in [slot for slot in self._idle if slot.used and not slot.made and not slot.warmed]:
-                self._idle.remove(slot)
+        if self._warm is not None and not self._slots.closed and not self._alone:
+            for slot in [slot for slot in self._slots.idle if slot.used and not slot.made and not slot.warmed]:
+                self._slots.idle.remove(slot)
                 self._begin_warming(self._warm_slot(slot, self._warm))
         self._ahead.go_on()
 
     def _begin_ahead(self, task: RollTask) -> asyncio.Task[AheadEpisode | None] | None:
         """Have an idle worker roll an episode out whose environment it has made: making one could not give way."""
-        slot = next((slot for slot in self._idle if task.split in slot.made), None)
-        if slot is None or self._closed or self._alone:
+        slot = next((slot for slot in self._slots.idle if task.split in slot.made), None)
+        if slot is None or self._slots.closed or self._alone:
             return None
-        self._idle.remove(slot)
+        self._slots.idle.remove(slot)
         rolling = asyncio.create_task(self._roll_ahead(slot, task))
-        rolling.add_done_callback(lambda _: self._release(slot))
+        rolling.add_done_callback(lambda _: self._slots.release(slot))
         return rolling
 
-    async def _roll_ahead(self, slot: _Slot, task: RollTask) -> AheadEpisode | None:
+    async def _roll_ahead(self, slot: WorkerSlot, task: RollTask) -> AheadEpisode | None:
         message = {**_roll_message(task), "ahead": True, "compared": self._compared}
         try:
-            answer = await self._try(slot, message, task.program, task.order)
+            answer = await self._slots.attempt(slot, message, task.program, task.order)
         except (WorkerLost, RolloutError):
             return None
         if "done" in answer:
             return AheadEpisode(episode=messages.episode_of(answer["done"]), recording=answer["blob"])
-        await self._empty(slot)     # what it remembers is found again in an episode that was ordered
+        await self._slots.empty(slot)     # what it remembers is found again in an episode that was ordered
         return None
 
     # ------------------------------------------------------------------------------------ workers
@@ -350,7 +301,7 @@ class ProcessPool:
 
         A process that ended gets one more try than one that was late: the cause can be outside of the machine's work.
         """
-        slot = await self._acquire()
+        slot = await self._slots.acquire()
         try:
             lost, tries, attempt = "", TRIES, 0
             while attempt < tries:
@@ -358,8 +309,8 @@ class ProcessPool:
                 shared = not self._alone and not self._varies and bool(message.get("compared"))
                 try:
                     if self._alone and message["do"] == "roll" and slot.made:
-                        await self._empty(slot)
-                    answer = await self._try(slot, {**message, "compared": shared}, program, order)
+                        await self._slots.empty(slot)
+                    answer = await self._slots.attempt(slot, {**message, "compared": shared}, program, order)
                 except WorkerLost as error:
                     lost, answer = str(error), {}
                     tries = KILLED_TRIES if lost.startswith(ENDED) else tries
@@ -374,7 +325,7 @@ class ProcessPool:
                     return done
                 if "refused" in answer:
                     raise StoreError(answer["refused"])
-                await self._empty(slot)
+                await self._slots.empty(slot)
                 lost = answer["failed"]["fault"]["message"] if "failed" in answer else "it was overdue"
                 tries = KILLED_TRIES if "killed" in answer else tries
                 if attempt == tries and "failed" not in answer:    # a sleeper, or it ends the process that guards it
@@ -382,10 +333,10 @@ class ProcessPool:
                     return dict(blamed)
             return await self._given_up(slot, message, order, lost, answer.get("failed"), attempt)
         finally:
-            self._release(slot)
+            self._slots.release(slot)
 
     async def _judge(
-        self, slot: _Slot, message: messages.Message, program: Program, order: str, differs: str
+        self, slot: WorkerSlot, message: messages.Message, program: Program, order: str, differs: str
     ) -> None:
         """Why an episode that was repeated differed: two fresh processes agree if the environment keeps something.
 
@@ -393,18 +344,18 @@ class ProcessPool:
         """
         found = set[str]()
         for _ in range(2):
-            await self._empty(slot)
+            await self._slots.empty(slot)
             with suppress(WorkerLost):
-                answer = await self._try(slot, {**message, "compared": False, "digest": True}, program, order)
+                answer = await self._slots.attempt(slot, {**message, "compared": False, "digest": True}, program, order)
                 found.add(str(answer.get("digest")))
-        await self._empty(slot)
+        await self._slots.empty(slot)
         if self._alone or self._varies:
             return      # another worker was faster
         self._alone, self._varies = len(found) == 1, len(found) > 1
         self._remembers(differs, self._rolls, self._alone)
 
     async def _given_up(
-        self, slot: _Slot, message: messages.Message, order: str, lost: str,
+        self, slot: WorkerSlot, message: messages.Message, order: str, lost: str,
         failed: messages.Message | None, tries: int,
     ) -> messages.Message:
         """The answer to a task in which the simulator failed for the last time. Raises RolloutError without one.
@@ -413,7 +364,7 @@ class ProcessPool:
         """
         if message["do"] == "probes":
             with suppress(WorkerLost):
-                answer = await self._try(slot, {**message, "cuts_only": True}, Program(""), order)
+                answer = await self._slots.attempt(slot, {**message, "cuts_only": True}, Program(""), order)
                 if "done" in answer:
                     cuts: messages.Message = answer["done"]
                     return cuts
@@ -428,14 +379,15 @@ class ProcessPool:
             lost += hint(broken, os.environ)
         raise RolloutError(f"{message['do']} {order} failed {tries} times: {lost}")
 
-    async def _why_broken(self, slot: _Slot, split: str) -> str:
+    async def _why_broken(self, slot: WorkerSlot, split: str) -> str:
         """Why the simulator does not work at all, as a program that does nothing shows; "" if it does."""
         if split in self._works:
             return ""
         problem = ""
         for seed in IDLE_SEEDS:
             try:
-                answer = await self._try(slot, {"do": "idle", "split": split, "seed": seed}, Program(""), "idle")
+                idle = {"do": "idle", "split": split, "seed": seed}
+                answer = await self._slots.attempt(slot, idle, Program(""), "idle")
             except WorkerLost as error:
                 problem = problem or str(error)
                 continue
@@ -443,91 +395,6 @@ class ProcessPool:
             if not found:
                 self._works.add(split)
                 return ""
-            await self._empty(slot)
+            await self._slots.empty(slot)
             problem = problem or found
         return problem
-
-    async def _try(self, slot: _Slot, message: messages.Message, program: Program, order: str) -> messages.Message:
-        """One try on this slot's worker. Raises WorkerLost, with the slot left empty."""
-        slot.used = True
-        worker = await self._fill(slot)
-        blob = program.text.encode("utf-8", "surrogatepass")
-
-        def on_note(note: messages.Message) -> float:
-            doing = "ahead" if message.get("ahead") else message["do"]
-            self._observe(WorkerActivity(worker=slot.index, phase=note["note"], doing=doing, order=order,
-                                   steps=note["steps"]))
-            return self._limits.environment_s if note["note"] == "environment" else self._limits.silence_s
-
-        try:
-            answer = await worker.call(message, blob, on_note, wall_s=self._limits.task_wall_s)
-            if "split" in message:
-                slot.made.add(str(message["split"]))
-                slot.warmed = False
-            return answer
-        except WorkerLost as error:
-            lost = await worker.lost(error)
-            await self._empty(slot)
-            raise lost from error
-        except BaseException:   # cancelled: keep the worker and its simulator if it stops in time
-            patient = message.get("ahead") and not self._closed
-            if not await worker.abort(GIVE_WAY_S if patient else self._limits.abort_s):
-                await self._empty(slot)
-            raise
-
-    async def _fill(self, slot: _Slot) -> WorkerHandle:
-        """This slot's worker, started if necessary. Raises RolloutError if it cannot be started."""
-        if slot.worker is None:
-            self._observe(WorkerActivity(worker=slot.index, phase="starting"))
-            worker = await self._start_worker()
-            if self._closed:
-                await worker.kill()
-                raise RolloutError("the pool is closed")
-            slot.worker = worker
-            self._observe(WorkerActivity(worker=slot.index, phase="idle"))
-        return slot.worker
-
-    async def _start_worker(self) -> WorkerHandle:
-        """A new worker. One that dies while it starts, as where memory is short, is replaced. Raises RolloutError."""
-        for attempt in range(STARTS):
-            try:
-                return await WorkerHandle.start(self._start, self._limits, python=self._python)
-            except WorkerLost as error:
-                if attempt + 1 == STARTS or self._closed:
-                    raise RolloutError(f"a worker could not be started in {STARTS} tries: {error}") from error
-                await asyncio.sleep(START_PAUSE_S * 2**attempt)
-        raise AssertionError("the last try returns or raises")
-
-    async def _empty(self, slot: _Slot) -> None:
-        """Kill this slot's worker."""
-        worker, slot.worker, slot.made = slot.worker, None, set()
-        if worker is None:
-            return
-        await worker.kill()
-        for partial in self._folder.glob(f".*.{worker.pid}.partial"):
-            partial.unlink(missing_ok=True)
-
-    async def _acquire(self) -> _Slot:
-        """The next free slot, in the order of the requests."""
-        if self._closed:
-            raise RolloutError("the pool is closed")
-        if self._idle:
-            return self._idle.popleft()
-        self._ahead.give_way()
-        waiter: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
-        try:
-            return await waiter
-        except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                self._release(waiter.result())  # it was assigned at the same moment
-            raise
-
-    def _release(self, slot: _Slot) -> None:
-        self._observe(WorkerActivity(worker=slot.index, phase="idle"))
-        while self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_result(slot)
-                return
-        self._idle.append(slot)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from memento.core.critique import Frame, Sheet
+from memento.core.critique import Sheet, SheetFrame
 from memento.core.evaluator_tests import evaluator_tests_of
 from memento.core.events import (
     AttackEvaluator,
@@ -69,7 +69,7 @@ class World:
                 return ToolAnswered(order=order.id, answer=answer, episode=episode, score=Score(fitness=fitness))
             case Criticise():
                 words = "" if draw.random() < self.failure_rate else f"seen in {order.episode.trajectory}"
-                sheet = Sheet(frames=(Frame(row=0, caption="start"),), digest="0" * 64, file="s.jpg")
+                sheet = Sheet(frames=(SheetFrame(row=0, caption="start"),), digest="0" * 64, file="s.jpg")
                 return Criticised(
                     order=order.id, candidate=order.candidate, episode=order.episode.index, words=words,
                     sheet=None if draw.random() < self.failure_rate / 2 else sheet, call=CALL,

@@ -11,7 +11,7 @@ from memento.extensions.cell.fitting import find_plates, fit_cube, nearest_quart
 from memento.extensions.cell.grounding import Grounding
 from memento.extensions.cell.segmenters import learn, make_segmenter
 from memento.extensions.cell.table_plane import table_plane
-from memento.extensions.cell.tracks import HandPose, HandPoses, Track
+from memento.extensions.cell.tracks import CubeTrack, HandPose, HandPoses
 
 from ...benchmarks.cell_grounding import measure, scatter
 from .conftest import Twin
@@ -117,7 +117,7 @@ def test_the_plane_is_found_among_many_other_points() -> None:
 
 
 def test_a_jump_is_believed_when_it_is_seen_twice() -> None:
-    track = Track(0.025, smoothing=0.5, jump_m=0.01)
+    track = CubeTrack(0.025, smoothing=0.5, jump_m=0.01)
     hand = HandPose(time_s=0.0, position=np.array([0.0, 0.0, 1.1]), yaw_rad=0.0)
     here, there = np.array([0.0, 0.0, 0.9]), np.array([0.1, 0.0, 0.9])
     seen = [here, there, here, there, there]
@@ -132,7 +132,7 @@ def test_a_jump_is_believed_when_it_is_seen_twice() -> None:
 def test_a_held_cube_moves_with_the_hand_also_while_it_is_not_seen() -> None:
     from memento.extensions.cell.ports import ArmState
 
-    track, hands = Track(0.025, smoothing=0.5, jump_m=0.01), HandPoses()
+    track, hands = CubeTrack(0.025, smoothing=0.5, jump_m=0.01), HandPoses()
     places = [np.array([0.0, 0.0, 0.9]) + k * np.array([0.01, 0.0, 0.02]) for k in range(6)]
     track.measured(_fit_at(places[0]), HandPose(time_s=0.0, position=places[0], yaw_rad=0.0))
     for step, place in enumerate(places):

@@ -13,7 +13,8 @@ from memento.core.recording_file import load_recording
 from memento.core.values import Episode
 from memento.runtime.rollouts.ahead import TRIED, AheadEpisode, AheadRolls
 from memento.runtime.rollouts.limits import Limits
-from memento.runtime.rollouts.pool import ProcessPool, WorkerActivity
+from memento.runtime.rollouts.pool import ProcessPool
+from memento.runtime.rollouts.worker_slots import WorkerActivity
 
 from ...conformance.pool import ENDLESS, HALF, RANDOM, task, timeless
 from ...support import hostile
@@ -209,12 +210,12 @@ async def test_an_idle_worker_without_an_environment_makes_it_once(
         await pool.score(HALF, episode)
         pool.go_on()
         await until(lambda: len(made) == 2)         # by it, or by the warm-up after a second
-        await until(lambda: len(pool._idle) == 2)
-        await pool._empty(pool._slots[1])
+        await until(lambda: len(pool._slots.idle) == 2)
+        await pool._slots.empty(pool._slots.all[1])
         for _ in range(3):
             pool.go_on()
             await asyncio.sleep(0.01)
-        await until(lambda: len(made) == 3 and len(pool._idle) == 2)
+        await until(lambda: len(made) == 3 and len(pool._slots.idle) == 2)
         pool.go_on()
         await asyncio.sleep(0.1)
     assert made == [(0, "roll"), (1, "warm"), (1, "warm")]

@@ -138,7 +138,7 @@ async def test_workers_without_a_task_make_their_environment_meanwhile(make_pool
                        limits=short_limits(), trajectories=tmp_path / "warm", observer=seen.append)
     async with pool:
         first = await pool.roll(tasks[0])
-        await until(lambda: len(made()) == 2 and len(pool._idle) == 2, 60)
+        await until(lambda: len(made()) == 2 and len(pool._slots.idle) == 2, 60)
         others = await asyncio.gather(*map(pool.roll, tasks[1:]))
     assert made() == [(0, "roll"), (1, "warm")], "the worker that was used already is not warmed"
     assert [each.steps for each in (first, *others)] == expected
@@ -149,7 +149,7 @@ async def test_what_fails_while_a_worker_warms_up_is_reported_by_the_first_episo
     make_pool()
     async with ProcessPool(domain="toy_domain:DOMAIN", splits={"search": {"trap": "raise"}}, workers=1,
                            warm="search", limits=short_limits(), trajectories=tmp_path / "warm") as pool:
-        await until(lambda: pool._slots[0].used and pool._idle, 60)
+        await until(lambda: pool._slots.all[0].used and pool._slots.idle, 60)
         with pytest.raises(RolloutError):
             await pool.roll(task(hostile.GOOD))
 
