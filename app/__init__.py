@@ -47,6 +47,7 @@
 """
 
 from ..core.seeds import new_salt
+from . import log  # noqa: F401 - before all that import structlog
 from .cluster import Cluster
 from .evaluation import evaluate
 from .recorded_runs import replay_settings

@@ -1,12 +1,18 @@
-"""Sends the controller's log lines to stderr, warnings and worse only; the display shows the rest."""
+"""Sends the controller's log lines to stderr, warnings and worse only; the display shows the rest.
+
+structlog imports rich where it is installed, for tracebacks in colour, which no line of ours has. With what rich
+imports itself that is a tenth of all modules at the first line of a run: so structlog is imported here first, without.
+"""
 
 import sys
 from collections.abc import MutableMapping
 from typing import Any
 
-import structlog
-
+from ..core.imports import hidden
 from ..core.text import printable
+
+with hidden("rich"):
+    import structlog
 
 
 def log_to_stderr() -> None:

@@ -19,6 +19,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     doctor_checks       the checks of `memento doctor`: software, machine, isolation, renderers and keys
     doctor_cluster      every node of a cluster, and whether it can be used from here, for `memento doctor --cluster`
     drawing             draws one episode for `memento render`: loads it or rolls it out
+    estimates           what `--estimate` prints: what models would be asked, with what it assumes
     evaluate            `memento evaluate`: a policy file, rolled out
     execution           runs long work: serves its status, ends it cleanly on a signal, and prints a run's result
     export              `memento export`: the program of a candidate as a file, or a run for another tool
@@ -29,7 +30,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     kitchen             `memento kitchen`: commands for the kitchen domain alone
     lists               `memento domains`, `memento methods`, `memento settings` and `memento models`
     look                the options for drawing an episode, and their checks
-    new_run             starts a run from settings, repeats one from its recorded replies, or prints an estimate
+    new_run             starts a run from settings, or repeats one from its recorded replies
     output              what commands print: results and tables go to stdout, everything else to stderr
     paper_words         what is said of the paper's setting: in the first lines of a run, and in the estimate of a
     program_file        writes the program of a candidate to a new file

@@ -87,7 +87,7 @@ def compare(
     from ..settings import parse_assignments
     from .comparison import carry_out
     from .comparison_plan import Changes, plan
-    from .new_run import show_estimates
+    from .estimates import show_estimates
 
     flags.require_at_least("--jobs", jobs, 1)
     flags.require_at_least("--workers", workers, 1)

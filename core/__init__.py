@@ -14,6 +14,7 @@
     faults          why a program, or a reply that should have held one, failed
     figures         what is known of a program in one figure: all its episodes, those of the search and the fresh ones
     files           atomic file replacement (write under another name in the same folder, then rename)
+    imports         imports of a library without another one, which it would use if it were there
     import_strings  import strings, "package.module:ATTRIBUTE": how what is outside MEMENTO is named
     interpreters    how a module of this package is started under another Python
     intervals       intervals and tests for a few episodes, in plain arithmetic

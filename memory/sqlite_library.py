@@ -4,15 +4,9 @@ sqlite_utils imports pandas where it is installed, only to know one more type of
 command, and no table here has such a column.
 """
 
-import sys
+from ..core.imports import hidden
 
-_hidden = "pandas" not in sys.modules
-if _hidden:
-    sys.modules["pandas"] = None  # type: ignore[assignment]  # how Python says that a module cannot be imported
-try:
+with hidden("pandas"):
     from sqlite_utils import Database, Migrations
-finally:
-    if _hidden:
-        del sys.modules["pandas"]
 
 __all__ = ["Database", "Migrations"]

@@ -8,7 +8,7 @@ import pytest
 from memento.app.estimate import Estimate, EstimatedCalls, as_json, estimate
 from memento.app.estimated_calls import kinds_of
 from memento.app.past_runs import PastRun, PastTime, expected_from, past_runs
-from memento.cli.new_run import describe_estimate, describe_estimates
+from memento.cli.estimates import describe_estimate, describe_estimates
 from memento.core.errors import UsageError
 from memento.core.events import ProposalMade, RunStarted
 from memento.core.methods import METHODS, candidates_expected
