@@ -70,12 +70,15 @@ def _facts_of_tape(facts: tuple[Fact, ...]) -> Iterator[Fact]:
 
 
 def _without_paths(started: RunStarted) -> RunStarted:
-    """The fact with the names of given files instead of their paths on the machine."""
+    """The fact with the names of given files instead of their paths, and without other places, of the machine."""
     settings = {
         key: Path(value).name if key in _PATHS and isinstance(value, str) else value
         for key, value in started.settings.items()
     }
-    return replace(started, settings=settings)
+    options = settings.get("options")
+    if isinstance(options, Mapping) and options.get("python") is not None:
+        settings["options"] = {**options, "python": None}     # --domain-python of whoever repeats it
+    return replace(started, settings=settings, place={})
 
 
 def _is_file(path: Path) -> bool:

@@ -152,6 +152,18 @@ def test_only_a_finished_run_has_a_tape_and_its_name_says_so(tmp_path: Path) -> 
         export_tape(tmp_path / "one", tmp_path / "one.json")
 
 
+def test_a_tape_names_no_place_of_the_machine(tmp_path: Path) -> None:
+    """The folder and the Python of whoever made the run are of no use to others."""
+    [started] = [fact for fact in STORY if isinstance(fact, RunStarted)]
+    options = {"python": "/home/me/bin/python", "measure": "success"}
+    begun = replace(started, settings={**started.settings, "options": options}, place={"folder": "/home/me"})
+    with RunStore.create(tmp_path / "one", clock=SystemClock()) as store:
+        store.append([begun, *(fact for fact in STORY if fact is not started)])
+    export_tape(tmp_path / "one", tmp_path / "one.tape.xz")
+    [found] = [fact for fact in read_tape(tmp_path / "one.tape.xz") if isinstance(fact, RunStarted)]
+    assert found.settings["options"] == {"python": None, "measure": "success"} and not found.place
+
+
 def test_a_tape_that_would_import_something_asks_for_trust(tmp_path: Path) -> None:
     [started] = [fact for fact in STORY if isinstance(fact, RunStarted)]
     foreign = replace(started, settings={**started.settings, "domain": "evil:DOMAIN"})
