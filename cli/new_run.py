@@ -28,6 +28,7 @@ from .show_candidate import crash_of
 from .terminal_ui import run_and_watch
 from .voting import asks_here, desk, display_for
 
+PYTHON: Final = "options.python="     # of --domain-python, which is the machine's own
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
 
 
@@ -166,10 +167,13 @@ def _recorded_settings(folder: Path, given: RunArguments, *, trust: bool) -> Set
     if domain not in (None, settings.domain):
         raise UsageError(f"the run {folder.name!r} was in the domain {settings.domain!r}, not {domain!r}")
     chosen = [key for key, value in given.flags.items() if value is not None and key not in WITH_REPLAY]
-    if chosen or given.assignments or given.config:
+    pythons = [each.removeprefix(PYTHON) for each in given.assignments if each.startswith(PYTHON)]
+    if chosen or len(pythons) < len(given.assignments) or given.config:
         what = f"--{chosen[0].replace('_', '-')}" if chosen else "--set and --config"
         raise UsageError(f"--replay repeats the settings of the run {folder.name!r}: omit {what}")
     workers = given.flags["workers"]
     require_at_least("--workers", workers if isinstance(workers, int) else None, 1)
     kept = {key: given.flags[key] for key in ("workers", "require_sandbox") if given.flags[key] is not None}
+    if pythons:
+        kept["options"] = {**settings.options, "python": str(Path(pythons[0]).expanduser().absolute())}
     return settings.model_copy(update=kept)
