@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..core.figures import REGULAR_ENDS
 from ..core.metrics import MAX_ENTRIES, NEVER, OMITTED, finite, flat_metrics, mean
@@ -89,6 +90,15 @@ def number_text(value: JSON, digits: int = 4) -> str:
     return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.{digits}g}"
 
 
+def report_words(report: Mapping[str, JSON], limit: int) -> str:
+    """A program's report in about `limit` characters: whole entries, and how many more there are."""
+    pairs = [f"{one_line(name, NAME)} {value_text(value)}" for name, value in report.items()]
+    shown = len(pairs)
+    while shown > 1 and len("; ".join(pairs[:shown])) > limit:
+        shown -= 1
+    return "; ".join([*pairs[:shown], *([f"and {len(pairs) - shown} more"] if shown < len(pairs) else [])])
+
+
 def _only_value(entry: JSON) -> str | None:
     """The value of a metric that is the same in every episode; None if it is not."""
     if not isinstance(entry, Mapping) or "count" in entry:
@@ -124,6 +134,9 @@ MAX_TABLE = 4000  # characters of the rows of metrics
 MAX_ROWS = 20  # metrics in the table
 REGULAR = "regularly"
 _RULE = 24  # characters of the rule that ended an episode, with the value and the bound
+PARTS = 20  # of the range of a row: values that differ by less may look alike,
+NEARLY_EQUAL = 1e-4  # and so may those that differ by less than this share
+MOST_DIGITS = 6
 _WORD = 16  # characters of a text in a cell; a metric with longer ones is no row
 
 
@@ -208,13 +221,14 @@ def _rows(
     rows, same, never = [], {}, []
     for name in names:
         values = tuple(flats[place].get(name) for place in ranked)
-        cells = tuple(_cell(value) for value in values)
+        digits = _digits(values)
+        cells = tuple(_cell(value, digits) for value in values)
         if all(cell == MISSING for cell in cells):
             never.append(name)
         elif len(set(cells)) == 1:
             same[name] = cells[0]
         else:
-            rows.append(_Row(name=name, values=values, cells=cells, mean=_mean_cell(values)))
+            rows.append(_Row(name=name, values=values, cells=cells, mean=_mean_cell(values, digits)))
     return rows, same, never
 
 
@@ -289,18 +303,33 @@ def _steps(episode: Episode) -> str:
     return MISSING if episode.ended_by in REGULAR_ENDS else str(episode.steps)
 
 
-def _cell(value: JSON) -> str:
+def _cell(value: JSON, digits: int = 3) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return number_text(finite(value), 3)
+        return number_text(finite(value), digits)
     return one_line(value, 2 * _WORD) if isinstance(value, str) else value_text(value)
 
 
-def _mean_cell(values: Sequence[JSON]) -> str:
+def _digits(values: Sequence[JSON]) -> int:
+    """3 significant digits; up to 6 where numbers would look alike and differ by a part of the range that counts."""
+    known = sorted(number for value in values if (number := _number(value)) is not None)
+    if not known:
+        return 3
+    least = max((known[-1] - known[0]) / PARTS, NEARLY_EQUAL * max(map(abs, known)))
+    pairs = [pair for pair in pairwise(known) if pair[1] - pair[0] > least]
+    return next((each for each in range(3, MOST_DIGITS)
+                 if all(number_text(low, each) != number_text(high, each) for low, high in pairs)), MOST_DIGITS)
+
+
+def _number(value: JSON) -> float | None:
+    return None if isinstance(value, bool) else finite(value)
+
+
+def _mean_cell(values: Sequence[JSON], digits: int) -> str:
     """The mean of the numbers or the share of yes; with how many episodes have one, if not all."""
     numbers = [number for number in map(finite, values) if number is not None]
     if not numbers or any(isinstance(value, str) for value in values):
         return ""
-    word = number_text(mean(numbers), 3)
+    word = number_text(mean(numbers), digits)
     return word if len(numbers) == len(values) else f"{word} ({len(numbers)} of {len(values)})"
 
 

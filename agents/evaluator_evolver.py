@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..core.events import ProposalFailed, ProposalMade, ProposeAttack, ProposeEvaluator
 from ..core.ports import Form, Model, Prompts
 from ..core.programs.program_text import MAX_EVALUATOR
-from ..core.text import excerpt, fenced_text, one_line
+from ..core.text import fenced_text, one_line
 from ..core.values import Brief, Contract, EvaluatorCandidate, Exploit, FeedbackDetail, Program
 from .feedback import evaluator_feedback, rollouts_table
 from .fences import split
@@ -16,6 +16,7 @@ from .fitting import COURSES, PARTS_OF_EVALUATORS, PromptLimits, evaluator_order
 from .foci import EMPHASES, remedies
 from .judge_reasons import reasons_list
 from .probe_words import MAX_COURSE, courses, order_line, probe_scores_table, probes_table, violations_list
+from .stories import story_within
 from .writing import (
     AS_PUBLISHED,
     ATTACKER,
@@ -181,8 +182,7 @@ def exploits_text(prompts: Prompts, exploits: Sequence[Exploit]) -> str:
         return ""
     shown = [
         f"### {one_line(each.probe.name, 60)}: f_e {each.fitness:.3f}\n\n{program_block(each.program)}"
-        + (f"\n\n{fenced_text(excerpt(each.probe.episode.notes.story, MAX_COURSE))}" if each.probe.episode.notes.story
-           else "")
+        + (f"\n\n{fenced_text(story_within(story, MAX_COURSE))}" if (story := each.probe.episode.notes.story) else "")
         for each in exploits[-EXPLOITS_SHOWN:]
     ]
     return prompts.fill("evaluator-exploits", exploits="\n\n".join(shown))
@@ -205,6 +205,7 @@ def success_in_words(success_rate: float | None, episodes: int, later: int = 0) 
     words = (
         f"The task has no success predicate; it has {episodes} rollouts here." if success_rate is None else
         f"The task's own success predicate held at the end of {success_rate:.0%} of these {episodes} rollouts."
+        + " So they test nothing of the order of failures: think of these." * (success_rate >= 1.0)
     )
     if not later:
         return words

@@ -103,13 +103,13 @@ def coverage_text(candidate: CandidateState) -> str:
         lines.append(f"and {len(idle) - MAX_PLACES} more")
     count, whole = len(masks), len(candidate.episodes)
     seen = plural(whole, "episode") if count == whole else f"{count} of the {whole} episodes of which it is known"
-    return f"Never ran in {seen}, so nothing shows whether it works:\n\n{fenced_text(chr(10).join(lines))}"
+    return (f"These bodies never ran in {seen}, so nothing shows whether they work (a condition itself may have been "
+            f"tested):\n\n{fenced_text(chr(10).join(lines))}")
 
 
 def _place(place: MarkedBody) -> str:
-    if not place.branch:
-        return f"line {place.line}: {place.function}, the whole of it"
-    return one_line(f"line {place.line}: {place.branch}{f', in {place.function}' if place.function else ''}", MAX_PLACE)
+    where = place.function or "outside of functions"
+    return one_line(f"{where}: {place.branch or 'the whole of it'}", MAX_PLACE)
 
 
 def _comparison(candidate: CandidateState) -> list[str]:

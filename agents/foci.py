@@ -7,17 +7,17 @@ from math import fsum
 from typing import get_args
 
 from ..core.errors import UsageError
-from ..core.figures import REGULAR_ENDS, figure_of
+from ..core.figures import ALIKE, REGULAR_ENDS, figure_of
 from ..core.metrics import flat_metrics, mean
 from ..core.ports import Prompts
 from ..core.text import fenced_text, one_line, plural
-from ..core.values import CandidateState, Focus, Score, TaskKind
+from ..core.values import CandidateState, Episode, Focus, Score, TaskKind
 from .figure_text import endings
+from .stories import NOTABLE
 
 NEARLY = 0.95  # f_e from which an episode counts as nearly perfect
 MAX_GAINS = 6  # episodes that are named for each parent
 MAX_NAME = 64  # characters of a metric's name
-NOTABLE = 0.02  # of f_e: smaller differences between the episodes of one program point at nothing
 NO_LOSS = "none is measured: find it from the task and the program"
 SOURCE = "macro-foci"  # the prompt file that lists the remedies
 CROSSOVERS = "crossover-foci"  # and that of the ways to combine two parents
@@ -73,24 +73,35 @@ def crossing_of(
         (episode.index, one.fitness - other.fitness)
         for episode, one, other in zip(first.episodes, first.scores, second.scores, strict=False)
     ]
-    both = any(gain > 0 for _, gain in gains) and any(gain < 0 for _, gain in gains)
+    both = any(gain > ALIKE for _, gain in gains) and any(gain < -ALIKE for _, gain in gains)
     holds = [*([EACH_BETTER] if both else []), *([FITTER] if first.fitness != second.fitness else [])]
     ways = suitable(kinds, task, holds)
     _shuffle(ways, focus)
     return {
         "among": among(focus, "crossover"),
         "way": ways[focus.place % len(ways)],
-        "gains": fenced_text(f"parent A is better in {_better(gains)}\n"
-                        f"parent B is better in {_better([(index, -gain) for index, gain in gains])}"),
+        "gains": fenced_text("\n".join([
+            f"parent A is better in {_better(gains)}",
+            f"parent B is better in {_better([(index, -gain) for index, gain in gains])}", *_equal(gains),
+        ])),
     }
 
 
 def _better(gains: Sequence[tuple[int, float]]) -> str:
-    """The episodes with a gain, the largest first."""
-    ranked = sorted((pair for pair in gains if pair[1] > 0), key=lambda pair: (-pair[1], pair[0]))
+    """The episodes with a gain that is no noise, the largest first."""
+    ranked = sorted((pair for pair in gains if pair[1] > ALIKE), key=lambda pair: (-pair[1], pair[0]))
     words = [f"episode {index} (by {gain:.4f})" for index, gain in ranked[:MAX_GAINS]]
     more = [f"{len(ranked) - MAX_GAINS} more"] if len(ranked) > MAX_GAINS else []
     return ", ".join([*words, *more]) or "no episode"
+
+
+def _equal(gains: Sequence[tuple[int, float]]) -> list[str]:
+    """The line on the episodes in which neither parent is better."""
+    alike = sum(abs(gain) <= ALIKE for _, gain in gains)
+    if not alike:
+        return []
+    which = "all episodes" if alike == len(gains) > 1 else plural(alike, "episode")
+    return [f"about equal (f_e differs by at most {ALIKE}) in {which}"]
 
 
 def among(focus: Focus, noun: str) -> str:
@@ -102,24 +113,24 @@ def among(focus: Focus, noun: str) -> str:
 
 
 def focus_of(
-    focus: Focus, parent: CandidateState, kinds: Sequence[str], task: TaskKind = "arm"
+    focus: Focus, parent: CandidateState, kinds: Sequence[str], task: TaskKind = "arm", *, has_top: bool = True
 ) -> dict[str, str]:
     """The variables of the prompt macro-focus: the others of the generation, the remedy, and the loss.
 
     The remedies that fit the task and what the episodes show are shuffled by the focus's seed and dealt in turn; where
-    early ends cost fitness, those against them come first. The losses follow in turn.
+    early ends cost fitness, those against them come first. The losses follow in turn. `has_top` is the brief's.
     """
     holds = holds_of(parent)
     fit = suitable(kinds, task, holds)
     _shuffle(fit, focus)
-    losses, early = losses_of(parent), _early_loss(parent)
-    if early:
+    losses = losses_of(parent, has_top=has_top)
+    if _early(parent):
         against = suitable([kind for kind in kinds if f"[{EARLY}]" in kind], task, holds)
         fit.sort(key=lambda kind: kind not in against)
     return {
         "among": among(focus, "proposal"),
         "remedy": fit[focus.place % len(fit)],
-        "loss": _loss(losses[focus.place % len(losses)] if losses else "", parent.scores),
+        "loss": _loss(losses[focus.place % len(losses)] if losses else "", parent.scores, has_top=has_top),
     }
 
 
@@ -135,12 +146,14 @@ def holds_of(parent: CandidateState) -> list[str]:
     return [need for need, holds in found.items() if holds]
 
 
-def edits_of(focus: Focus, parent: CandidateState, kinds: Sequence[str], task: TaskKind = "arm") -> str:
+def edits_of(
+    focus: Focus, parent: CandidateState, kinds: Sequence[str], task: TaskKind = "arm", *, has_top: bool = True
+) -> str:
     """What each edit of a step of a wide climb is asked for: a loss of the program, and a mechanism, a line for each.
 
     The losses are dealt in turn, the largest first, and the mechanisms in an order from the focus's seed.
     """
-    fit, losses = suitable(kinds, task), losses_of(parent) or [NO_LOSS]
+    fit, losses = suitable(kinds, task), losses_of(parent, has_top=has_top) or [NO_LOSS]
     _shuffle(fit, focus)
     return "\n".join(
         f"edit {place + 1}{' (this one)' if place == focus.place else ''}: {losses[place % len(losses)]}; "
@@ -152,63 +165,90 @@ def _shuffle(kinds: list[str], focus: Focus) -> None:
     random.Random(focus.seed).shuffle(kinds)
 
 
-def _loss(loss: str, scores: Sequence[Score]) -> str:
+def _loss(loss: str, scores: Sequence[Score], *, has_top: bool) -> str:
     """The loss to look at first; where no episode stands out, what that says."""
     if loss:
         return f"The loss to look at first, as data:\n\n{fenced_text(loss)}"
     if not scores:
         return f"The loss to look at first, as data:\n\n{fenced_text(NO_LOSS)}"
     fitnesses = [score.fitness for score in scores]
-    least, most = min(fitnesses), max(fitnesses)
+    least, greatest = min(fitnesses), max(fitnesses)
     if least >= 1.0:
         return ("No episode loses anything: these episodes test no more than this. Look for what they did not test: "
                 "code that never ran, other starts, smaller margins.")
-    return (f"No episode stands out: f_e is from {least:.4f} to {most:.4f} in {plural(len(scores), 'episode')}. "
-            f"So look for what costs fitness in all of them ({_most(scores, len(scores))}), and for what they did not "
-            "test.")
+    most = f" ({_most(scores, len(scores))})" if has_top else ""
+    return (f"No episode stands out: f_e is from {least:.4f} to {greatest:.4f} in {plural(len(scores), 'episode')}. "
+            f"So look for what costs fitness in all of them{most}, and for what they did not test.")
 
 
-def losses_of(parent: CandidateState) -> list[str]:
-    """Where a program loses fitness: early ends, then stages that it misses in some episode, and its worst episodes,
-    alternating; each with what F may gain there at most.
+def losses_of(parent: CandidateState, *, has_top: bool = True) -> list[str]:
+    """Where a program loses fitness: early ends, then the worst episode, which prompts describe, and after each
+    stage that it misses in some episode; each with what F may gain there.
 
-    An episode counts if its f_e is notably below that of the best one, or if there is one only.
+    The worst episode counts if its f_e is notably below that of the best one, or if there is one only. Without a top
+    of f_e that can be reached the best known episode says what there is to gain.
     """
-    count = len(parent.scores)
+    count, best = len(parent.scores), None if has_top else _best_known(parent)
     stages = [
-        f"{_stage(name, entry)}; {_most(_without(name, parent.scores), count)}"
+        "; ".join(filter(None, (_stage(name, entry), _most(_without(name, parent.scores), count, best))))
         for name, entry in _missing_stages(parent)
     ]
-    pairs = zip(parent.episodes, parent.scores, strict=False)
-    ranked = sorted(pairs, key=lambda pair: (pair[1].fitness, pair[0].index))
-    most = ranked[-1][1].fitness if len(ranked) > 1 else 1.0
-    episodes = [
-        f"episode {episode.index}: f_e = {score.fitness:.4f}, number {rank} from below; {_most([score], count)}"
-        for rank, (episode, score) in enumerate(ranked, start=1)
-        if score.fitness <= most - NOTABLE
-    ]
-    found = [early] if (early := _early_loss(parent)) else []
-    for place in range(max(len(stages), len(episodes))):
-        found += [*stages[place : place + 1], *episodes[place : place + 1]]
-    return found
+    early = _early(parent)
+    found = [_early_words(parent, early, best)] if early else []
+    return [*found, *stages[:1], *_worst(parent, best), *stages[1:]]
 
 
-def _most(scores: Sequence[Score], count: int) -> str:
-    """What F, the mean over `count` episodes, would gain if these scores were 1."""
-    return f"F may gain at most {fsum(1.0 - score.fitness for score in scores) / count:.3f}"
+def _worst(parent: CandidateState, best: float | None) -> list[str]:
+    """The loss in the worst episode and those that are as low; none where no episode stands out."""
+    ranked = sorted(zip(parent.episodes, parent.scores, strict=False),
+                    key=lambda pair: (pair[1].fitness, pair[0].index))
+    if not ranked:
+        return []
+    (episode, least), most = ranked[0], ranked[-1][1].fitness if len(ranked) > 1 else 1.0
+    if least.fitness > most - NOTABLE:
+        return []
+    alike = [score for _, score in ranked if score.fitness <= min(least.fitness + NOTABLE, most - NOTABLE)]
+    words = f"episode {episode.index}: f_e = {least.fitness:.4f}, the lowest"
+    if len(alike) > 1:
+        words += f"; {len(alike) - 1} more {'is' if len(alike) == 2 else 'are'} as low, to within {NOTABLE}"
+    return ["; ".join(filter(None, (words, _most(alike, len(ranked), best))))]
 
 
-def _early_loss(parent: CandidateState) -> str:
-    """The early ends of all known episodes, fresh ones too; "" for none, or where they go with no lower f_e."""
+def _most(scores: Sequence[Score], count: int, best: float | None = None) -> str:
+    """What F, the mean over `count` episodes, would gain if these scores were 1, or as the `best` known f_e."""
+    if best is None:
+        return f"F may gain at most {fsum(1.0 - score.fitness for score in scores) / count:.3f}"
+    gain = fsum(max(0.0, best - score.fitness) for score in scores) / count
+    which = "it" if len(scores) == 1 else "they"
+    return f"F gains {gain:.3f} if {which} went as the best known episode (f_e = {best:.4f})" if gain >= 0.0005 else ""
+
+
+def _best_known(parent: CandidateState) -> float:
+    """The highest f_e of all known episodes of a program."""
+    fresh = parent.fresh.scores if parent.fresh else ()
+    return max((score.fitness for score in (*parent.scores, *fresh)), default=0.0)
+
+
+def _early(parent: CandidateState) -> list[Score]:
+    """The scores of the early ends of all known episodes, fresh ones too; none where they go with no lower f_e."""
+    early, lasting = [], []
+    for episode, score in _known(parent):
+        (lasting if episode.ended_by in REGULAR_ENDS else early).append(score)
+    if lasting and early and mean([s.fitness for s in early]) >= mean([s.fitness for s in lasting]):
+        return []
+    return early
+
+
+def _known(parent: CandidateState) -> list[tuple[Episode, Score]]:
     fresh = parent.fresh
-    pairs = [*zip(parent.episodes, parent.scores, strict=False),
-             *(zip(fresh.episodes, fresh.scores, strict=False) if fresh else ())]
-    early = [score for episode, score in pairs if episode.ended_by not in REGULAR_ENDS]
-    lasting = [score.fitness for episode, score in pairs if episode.ended_by in REGULAR_ENDS]
-    if not early or (lasting and mean([score.fitness for score in early]) >= mean(lasting)):
-        return ""
-    words = endings(figure_of(parent).early)
-    return f"{len(early)} of {plural(len(pairs), 'episode')} ended early ({words}); {_most(early, len(pairs))}"
+    return [*zip(parent.episodes, parent.scores, strict=False),
+            *(zip(fresh.episodes, fresh.scores, strict=False) if fresh else ())]
+
+
+def _early_words(parent: CandidateState, early: Sequence[Score], best: float | None) -> str:
+    count = len(_known(parent))
+    words = f"{len(early)} of {plural(count, 'episode')} ended early ({endings(figure_of(parent).early)})"
+    return "; ".join(filter(None, (words, _most(early, count, best))))
 
 
 def _without(name: str, scores: Sequence[Score]) -> list[Score]:

@@ -8,7 +8,7 @@ from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import one_line, plural
 from ..core.values import Ancestor, CandidateState, Change, Operator, Rejection, Verdict
-from .episode_table import value_text
+from .episode_table import report_words
 from .figure_text import figure_words
 
 MAX_SUMMARY = 200  # characters of an edit summary in a prompt
@@ -17,10 +17,11 @@ MAX_REASON = 240
 MAX_REPORT = 160  # characters of what a rejected program reported
 MAX_REJECTIONS = 60
 MAX_TRIED = 30  # attempts at a parent that macro-mutations and crossovers see
-ROOM_FOR_MORE = 32  # characters of the words on what a cut list leaves out
+ROOM_FOR_MORE = 40  # characters of the words on what a cut list leaves out
 MAX_STAGE = 24  # characters of the stage in which an episode ended
 MAX_PARTS = 3  # changed parts of a program that a rejected edit names,
 MAX_PART = 60  # characters of each
+_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")  # a constant that a summary names
 MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
 
 
@@ -35,13 +36,24 @@ def tried_list(
 ) -> str:
     """The edits of these parents that did not stay, and those of programs beside them, in short; "" for none.
 
-    Edits of their ancestors are counted in their history, `others` have a separate list.
+    Edits of their ancestors are counted in their history, `others` have a separate list. A small edit of constants
+    that no parent has is left out: it says nothing of these programs.
     """
     names = {parent.id for parent in parents}
     ancestors = _kept(parents) - names
     shown = _kept(parents) | {other.id for other in others}
-    found = [one for one in tried if one.edited not in ancestors and one.candidate not in shown]
+    found = [one for one in tried if one.edited not in ancestors and one.candidate not in shown
+             and (one.edited in names or _concerns(one, parents))]
     return _with_numbers(found, {}, MAX_TRIED, MAX_BRIEF, full=True, own=names)
+
+
+def _concerns(rejection: Rejection, parents: Sequence[CandidateState]) -> bool:
+    """Whether one of these programs has one of the constants that a small edit changed, where it changed any."""
+    named = {part.rpartition(".")[2] for part in rejection.touched} | {*_CONSTANT.findall(rejection.summary)}
+    constants = [name for name in named if name.isupper()]
+    if rejection.operator is not Operator.HILL_CLIMB or not constants:
+        return True
+    return any(re.search(rf"\b{name}\b", parent.program.text) for name in constants for parent in parents)
 
 
 def others_beside(others: Sequence[CandidateState], parents: Sequence[CandidateState]) -> list[CandidateState]:
@@ -161,8 +173,8 @@ def _idle(rejection: Rejection) -> str:
 
 def _report_of(rejection: Rejection) -> str:
     """What the program itself said of one episode; "" for nothing."""
-    pairs = "; ".join(f"{one_line(name, 80)} {value_text(value)}" for name, value in rejection.report.items())
-    return f"it reported of episode {rejection.reported_in}: {one_line(pairs, MAX_REPORT)}" if pairs else ""
+    words = report_words(rejection.report, MAX_REPORT)
+    return f"it reported of episode {rejection.reported_in}: {words}" if words else ""
 
 
 def _of_episode(change: Change) -> str:
@@ -255,5 +267,5 @@ def _summary(text: str, width: int) -> str:
     if whole <= 0:
         return one_line(text, width)
     left = len(re.split(r"[,;] ", line[whole + 2 :]))
-    more = f"{left} more of this list" if not line.endswith("…") else f"at least {left} more of this list"
-    return f"{kept[: whole + 1]} … ({more})"
+    least = "at least " if line.endswith("…") else ""
+    return f"{kept[: whole + 1]} … ({least}{plural(left, 'more part')} of this edit)"

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from ..core.probes import CUT, known_order, violations
-from ..core.text import excerpt, fenced_text, one_line, plural, text_table
+from ..core.text import fenced_text, one_line, plural, text_table
 from ..core.values import Episode, Examination, Probe
+from .stories import story_within
 
 MAX_PROBES = 32  # rows
 MAX_VIOLATIONS = 6  # pairs shown
@@ -41,7 +42,7 @@ def courses(episodes: Sequence[Episode], values: Mapping[int, float] | None = No
         chosen = [*[each for each in told if each.success][:1], *failures[:1]]
     return [
         f"The course of episode {each.index} ({ending(each)} after {each.steps} steps):\n\n"
-        f"{fenced_text(excerpt(each.notes.story, MAX_COURSE))}"
+        f"{fenced_text(story_within(each.notes.story, MAX_COURSE))}"
         for each in chosen
     ]
 

@@ -1,6 +1,6 @@
 """The agents that propose policies: each turns one Propose order into one program or a failure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NotRequired, TypedDict, Unpack
@@ -12,7 +12,7 @@ from ..core.operators import Operation
 from ..core.ports import Form, Model, Prompts, Rig
 from ..core.programs.program_text import digest
 from ..core.text import excerpt, fenced_text
-from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, MemoryDetail
+from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, Focus, MemoryDetail
 from .conversation import Talker
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
@@ -61,7 +61,7 @@ class Aids:
 MAX_FITNESS = 900  # characters of what f_e measures
 MOST_PROMPT = 80_000  # characters of a prompt whose programs have up to
 MOST_OF_PROGRAM = 15_000  # characters; what they have more comes on top
-MOST_OF_OTHER = 8_000  # characters of the code of a good program beside the parent,
+MOST_OF_OTHER = 8_000  # characters of the code of a good program beside the parent: a longer one is left out,
 NEAR = 0.75  # of whose F it must have
 OTHER_NAMES = ("the parent", "this program")
 FIRST_OTHER = "The first of them, to take from, or to build on in place of the parent if it is the better start:"
@@ -115,7 +115,7 @@ class _Proposer:
         self._selection = common.get("selection", METHODS["memento"].selection)
         self._acceptance = common.get("acceptance", METHODS["memento"].acceptance)
         self._prompts = prompts
-        self._kind = common["brief"].kind
+        self._kind, self._has_top = common["brief"].kind, common["brief"].has_top
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""
         self._situation = prompts.fill(
             "policy-situation",
@@ -142,6 +142,10 @@ class _Proposer:
         texts = (critique_text(self._prompts, found), sheet_text(self._prompts, found, pictures))
         return "\n".join(filter(None, texts)).rstrip("\n")
 
+    def _macro_focus(self, focus: Focus, parent: CandidateState, kinds: Sequence[str]) -> str:
+        found = focus_of(focus, parent, kinds, self._kind, has_top=self._has_top)
+        return self._prompts.fill("macro-focus", **found)
+
     def _notes(self, order: Propose) -> str:
         """The notes of earlier proposers, with their heading; "" for none."""
         notes = self._aids.notes
@@ -159,7 +163,7 @@ class _Proposer:
         others = f"{head}\n\n{fenced_text(others_list(found))}\n" if found else ""
         if code and found and figure_of(found[0]).fitness >= NEAR * figure_of(order.parents[0]).fitness:
             block = second_block(order.parents[0].program, found[0].program, MOST_OF_OTHER, OTHER_NAMES)
-            others += f"\n{FIRST_OTHER}\n\n{block}\n"
+            others += f"\n{FIRST_OTHER}\n\n{block}\n" if len(block) <= MOST_OF_OTHER else ""
         return "\n".join(filter(None, (tried, others, self._notes(order)))).rstrip("\n")
 
     def _measure(self, order: Propose) -> str:
@@ -262,7 +266,7 @@ class HillClimber(_Proposer):
         """What this edit and the others of a step of a wide climb are asked for; "" for the only one."""
         if order.focus is None:
             return ""
-        edits = edits_of(order.focus, current, self._mechanisms, self._kind)
+        edits = edits_of(order.focus, current, self._mechanisms, self._kind, has_top=self._has_top)
         of, place = str(order.focus.of), str(order.focus.place + 1)
         return self._prompts.fill("climb-focus", of=of, place=place, edits=fenced_text(edits)).rstrip()
 
@@ -290,7 +294,7 @@ class Mutator(_Proposer):
         (parent,) = order.parents
         focus = ""
         if order.focus is not None:
-            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies, self._kind))
+            focus = self._macro_focus(order.focus, parent, self._remedies)
         fill = partial(
             self._rest, "macro-mutation", self._form, **self._blocks_of(parent, order, left_out),
             tried=self._tried_before(order, code=OTHER not in left_out), selection=self._selection,
@@ -334,7 +338,7 @@ class Crosser(_Proposer):
         first, second = order.parents
         same, focus = _same(order), ""
         if order.focus is not None and same:
-            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, first, self._remedies, self._kind))
+            focus = self._macro_focus(order.focus, first, self._remedies)
         elif order.focus is not None:
             crossing = crossing_of(order.focus, first, second, self._ways, self._kind)
             focus = self._prompts.fill("crossover-focus", **crossing)

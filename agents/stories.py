@@ -1,12 +1,13 @@
 """What happened in the worst and in the best episode: the story, and what the program itself said there."""
 
+import re
 from collections.abc import Sequence
 
 from ..core.call_times import call_time_words
-from ..core.figures import REGULAR_ENDS
-from ..core.text import excerpt, fenced_text, one_line, plural, text_table
+from ..core.figures import ALIKE, REGULAR_ENDS
+from ..core.text import excerpt, fenced_text, one_line, plural, printable, text_table
 from ..core.values import CandidateState, Episode, EpisodeNotes, Score, Stage
-from .episode_table import ranking, value_text
+from .episode_table import ranking, report_words
 
 MAX_STORY = 4400  # characters of a story
 MAX_COURSE = 3000  # of one of the two in a crossover
@@ -15,8 +16,9 @@ MAX_REPORT = 600  # characters of a program's report
 MAX_PRINTED = 900  # characters of what a program printed: whole lines, the last ones
 MAX_STRAYS = 4  # fresh episodes with a line
 EQUAL = 1e-4  # f_e that differ by less are equal
-ALIKE = 0.005  # and that tell nothing apart
 NOTABLE = 0.02  # of f_e: what tells a fresh episode from those of the search
+LEAST_ROWS = 8  # of the steps one by one, before the rest of a story gets shorter
+_STEPS = re.compile(r"(last )?steps?( at changes, and the last)? {2,}")  # how the head of a table of steps begins
 SAID = "What the program said of {} (its own words, not measured):"
 
 
@@ -110,8 +112,34 @@ def course_of(one: CandidateState, other: CandidateState, name: str) -> str:
     if not episode.notes.story:
         return ""
     better = f", in which {name} has {fitness + gain:.4f}" if gain >= NOTABLE else ""
-    story = fenced_text(excerpt(episode.notes.story, MAX_COURSE))
+    story = fenced_text(story_within(episode.notes.story, MAX_COURSE))
     return f"The course of episode {episode.index} (f_e = {fitness:.4f}){better}:\n\n{story}"
+
+
+def story_within(story: str, limit: int) -> str:
+    """A story in `limit` characters, by whole lines, so that no table loses its head or the beginning of a row.
+
+    The last rows of its last table go first, down to 8, then lines in the middle of what stands before it.
+    """
+    lines = printable(story).splitlines()
+    heads = [place for place, line in enumerate(lines) if _STEPS.match(line)]
+    start = heads[-1] if heads and heads[-1] else len(lines)
+    before, table = lines[:start], lines[start:]
+    shown, rows = len(before), len(table)
+
+    def text() -> str:
+        first, gone, left = (shown + 1) // 2, len(before) - shown, len(table) - rows
+        return "\n".join([
+            *before[:first], *([f"… {plural(gone, 'line')} left out …"] if gone else []), *before[first + gone :],
+            *table[:rows], *([f"… {plural(left, 'row')} left out"] if left else []),
+        ])
+
+    while len(text()) > limit and (shown > 2 or rows > 2):
+        if rows > 1 + LEAST_ROWS or shown <= 2:
+            rows -= 1
+        else:
+            shown -= 1
+    return excerpt(text(), limit)
 
 
 def said_of_best(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
@@ -125,7 +153,7 @@ def said_of_best(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
 
 
 def _parts(notes: EpisodeNotes) -> list[str]:
-    parts = [fenced_text(excerpt(notes.story, MAX_STORY))] if notes.story else []
+    parts = [fenced_text(story_within(notes.story, MAX_STORY))] if notes.story else []
     said = _said(notes)
     if said:
         parts += [SAID.format("it"), fenced_text(said)]
@@ -140,8 +168,7 @@ def _said(notes: EpisodeNotes) -> str:
     if notes.stages:
         lines.append(f"stages: {_stages(notes.stages)}")
     if notes.report:
-        pairs = "; ".join(f"{one_line(name, 80)} {value_text(value)}" for name, value in notes.report.items())
-        lines.append(f"report: {one_line(pairs, MAX_REPORT)}")
+        lines.append(f"report: {report_words(notes.report, MAX_REPORT)}")
     lines += [one_line(problem, 200) for problem in notes.problems]
     if notes.printed.strip():
         count, shown = _last_lines(notes.printed.strip("\n"))

@@ -453,3 +453,4 @@ class Brief:
     evaluator_uncertainties: str | None = None
     reference_fitness: str = ""  # what f_e is made of under the domain's reference evaluator, in two lines
     kind: TaskKind = "arm"  # the file prompts/advice-KIND.md has the advice for first policies
+    has_top: bool = True  # whether an episode can reach f_e = 1; False where a return has no known limit

@@ -91,10 +91,10 @@ def _shapes_of(body: Any) -> str:
 
 
 def _limits_and_motor(joint: Any) -> tuple[str, str]:
+    """A joint's limits, and whether a motor drives it: what speed and torque it has now is of the last action."""
     with suppress(Exception):
         limits = f"{joint.lowerLimit:.4g} to {joint.upperLimit:.4g}" if joint.limitEnabled else "none"
-        most = getattr(joint, "maxMotorTorque", None) or getattr(joint, "maxMotorForce", 0.0)
-        return limits, f"at most {most:.4g}, speed {joint.motorSpeed:.4g}" if joint.motorEnabled else "none"
+        return limits, "yes" if joint.motorEnabled else "none"
     return "-", "-"
 
 

@@ -23,6 +23,7 @@ LEAST_JOINTS: Final = 3         # of a body that walks
 MOST_ROWS: Final = 120          # of a table of elements
 MOST_BRIEF: Final = 18_000      # characters of task and interface; the model's tables give way first, down to
 LEAST_MODEL: Final = 1_200      # so many
+BEYOND: Final = 0.005           # of the range between bounds: less beyond them is rounding
 _WALKS: Final = re.compile(r"\b(walk\w*|gait|legs?|legged|hop\w*|run|forward)\b", re.IGNORECASE)
 _RANGES: Final = ("min", "max", "control min", "control max", "action min", "action max")   # the space has them
 
@@ -32,6 +33,7 @@ def brief(settings: Settings) -> Brief:
     return Brief(
         task=_task(settings), policy_interface=_policy(settings), evaluator_interface=_evaluator(settings),
         uncertainties=_uncertainties(settings), reference_fitness=_reference(settings), kind=_kind(settings),
+        has_top=settings.ranks_success,
     )
 
 
@@ -130,10 +132,17 @@ def _reference(settings: Settings) -> str:
     if settings.ranks_success:
         return (f"f_e is 1 - 0.05 (t - 1) / {settings.description.horizon} for an episode that succeeds from step t on."
                 f" Without success it is below 0.5 and grows with the return R: it is 0.125 at R = {settings.low:.4g}, "
-                f"0.375 at R = {settings.high:.4g}{guess}, and 0.43 at {more}.")
+                f"0.375 at R = {settings.high:.4g}{guess}, and 0.43 at {more}.{_sooner(settings)}")
+    share = f"(R - {settings.low:.4g}) / {settings.high - settings.low:.4g}".replace("- -", "+ ")
     return (f"f_e grows with the return R of the episode: it is 0.25 at R = {settings.low:.4g} and 0.75 at "
-            f"R = {settings.high:.4g}{guess}. Above that it grows more slowly, to 0.86 at {more}, without an upper "
-            "limit of R.")
+            f"R = {settings.high:.4g}{guess}. Above that it is 1 - 0.25 / y^(1/4) with y = {share}, such as 0.86 at {more},"
+            " without an upper limit of R.")
+
+
+def _sooner(settings: Settings) -> str:
+    """That a success is worth no less for its lower return, where rewards are paid until then."""
+    shape = settings.description.shape
+    return " Sooner is better, also where the return is lower." if shape is not None and shape.contradicts else ""
 
 
 def _kind(settings: Settings) -> TaskKind:
@@ -172,7 +181,8 @@ def _visibility_words(settings: Settings) -> str:
     if settings.success in (NONE, BY_RETURN):
         return ""
     held = settings.shows_success or settings.ranks_success
-    return " Recordings hold it." if held else " No recording holds it."
+    return (" Recordings show it, so that the fitness can count it." if held else
+            " No recording shows it: the fitness cannot count it.")
 
 
 def _policy(settings: Settings) -> str:
@@ -221,7 +231,19 @@ def _field_words(leaf: Leaf, settings: Settings, names: Table | None, *, json: b
     if len(leaf.shape) > 1 and seen is not None and not parts:
         return f"{words} In random episodes its numbers were from {_span(min(seen[0]), max(seen[1]))}."
     table = _elements(leaf, names, seen if leaf.size <= MOST_SEEN else None, parts)
-    return f"{words} Its elements:\n\n{table}\n" if table else words
+    return f"{words} Its elements:\n\n{table}\n{_beyond(leaf, seen)}" if table else words
+
+
+def _beyond(leaf: Leaf, seen: tuple[Sequence[float], Sequence[float]] | None) -> str:
+    """The sentence on numbers that left the bounds that the environment states; "" for none."""
+    if seen is None or leaf.size > MOST_SEEN:
+        return ""
+    bounds = (each * leaf.size if len(each) == 1 else each for each in (leaf.low, leaf.high))
+    places = [
+        str(place) for place, (low, high, least, most) in enumerate(zip(*bounds, *seen, strict=True))
+        if least < low - BEYOND * (high - low) or most > high + BEYOND * (high - low)
+    ]
+    return f"In random episodes [{', '.join(places)}] went beyond the stated bounds.\n" if places else ""
 
 
 def _span(low: float, high: float) -> str:

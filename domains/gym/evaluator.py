@@ -68,7 +68,10 @@ class Evaluator:
             most = np.argsort(-counts)[:MOST_ROWS]
             return {f"action_share.{chosen[place]}": float(counts[place] / len(taken)) for place in sorted(most)}
         at_bound = (taken <= low) | (taken >= high)
-        found = {"action_size": float(np.mean(np.abs(taken))), "action_saturated": float(np.mean(at_bound))}
+        found: dict[str, Any] = {"action_size": float(np.mean(np.abs(taken)))}
+        if 1 < taken.shape[1] <= MOST_ROWS:
+            found["action_size_each"] = [float(size) for size in np.mean(np.abs(taken), axis=0)]
+        found["action_saturated"] = float(np.mean(at_bound))
         if len(taken) > 1:
             found["action_change"] = float(np.mean(np.abs(np.diff(taken, axis=0))))
         return found

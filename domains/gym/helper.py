@@ -316,6 +316,7 @@ def texts_of(bare: Any, identity: EnvironmentId, kwargs: Mapping[str, Any]) -> d
     }
 
 
+CONTROL_RATES: Final = ("control_hz", "control_freq", "control_frequency")      # attributes, in Hz
 KEEPS_TIME: Final = ("gymnasium", "gymnasium_robotics", "metaworld")    # packages whose `dt` and `tau` are steps
 
 
@@ -323,7 +324,13 @@ def _step_s(bare: Any) -> float | None:
     """The duration of a step in seconds, where the environment knows it for sure.
 
     In some packages `dt` is a part of a step: it counts where the rate of frames agrees, or a known package made it.
+    A rate of control, or a constant FPS of its module that is the rate of frames, says the same.
     """
+    rate = _positive((getattr(bare, "metadata", None) or {}).get("render_fps"))
+    constant = _positive(vars(sys.modules.get(type(bare).__module__, None) or type(bare)).get("FPS"))
+    control = next(filter(None, (_positive(getattr(bare, each, None)) for each in CONTROL_RATES)), None)
+    if control is not None or (constant is not None and constant == rate):
+        return 1.0 / (control or constant or 1.0)
     name = next((name for name in ("dt", "tau") if _positive(getattr(bare, name, None))), None)
     if name is None:
         return None
@@ -331,7 +338,6 @@ def _step_s(bare: Any) -> float | None:
     makers = [each for each in type(bare).__mro__ if name in vars(each)] or [type(bare)]
     if found is None or makers[0].__module__.partition(".")[0] in KEEPS_TIME:
         return found
-    rate = _positive(bare.metadata.get("render_fps"))
     return found if rate is not None and abs(found * rate - 1.0) < 0.05 else None
 
 

@@ -64,7 +64,7 @@ def _constants_text(bare: Any, before: Mapping[str, Any], named: frozenset[str])
 
 def _says_itself(name: str, value: Any) -> bool:
     """Whether the name of an attribute without a comment tells what its value means: a word, and one number."""
-    return not isinstance(value, list | tuple) and value != 0 and re.search("[A-Za-z]{4}", name) is not None
+    return not isinstance(value, list | tuple) and value != 0 and re.search("[A-Za-z]{4}|^dt$", name) is not None
 
 
 def _is_numbers(value: Any) -> bool:

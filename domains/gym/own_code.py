@@ -23,7 +23,7 @@ MOST_COMMENT: Final = 90        # characters of what a comment says of a constan
 MOST_CODE: Final = 500          # of the code that decides on success
 _COMMENTED: Final = re.compile(
     r"^\s*((?:self\.)?\w+(?:, (?:self\.)?\w+)*)\s*(?::[^=#\n]+)?=[^=#\n][^#\n]*#\s*(\w[^\n]+)$", re.MULTILINE)
-_OF_TOOLS: Final = re.compile(r"(noqa|type:|pylint|todo|fixme)", re.IGNORECASE)
+_NO_WORDS: Final = re.compile(r"(noqa|type:|pylint|todo|fixme)|.*\w\.[a-z]\w*$", re.IGNORECASE)    # tools, broken ends
 
 
 def classes_of(bare: Any) -> list[type]:
@@ -50,7 +50,7 @@ def meanings(bare: Any) -> dict[str, str]:
     for name in dict.fromkeys(each.__module__ for each in classes_of(bare)):
         with suppress(OSError, TypeError, KeyError):
             for match in _COMMENTED.finditer(inspect.getsource(sys.modules[name])):
-                for target in () if _OF_TOOLS.match(match[2]) else match[1].split(", "):
+                for target in () if _NO_WORDS.match(match[2].strip()) else match[1].split(", "):
                     said = one_line(match[2].strip().rstrip("."), MOST_COMMENT)
                     found.setdefault(target.removeprefix("self."), said)
     return found

@@ -44,7 +44,7 @@ def brief(settings: Settings, motion: Motion) -> Brief:
     facts = {
         "n_cubes": settings.n_cubes,
         "names_small_first": ", ".join(names),
-        "start_text": _start(names),
+        "start_text": _start(names, settings.rules),
         "half_edges": ", ".join(f"{name} {half_edge}" for name, half_edge in zip(names, half_edges, strict=True)),
         "cube_pos_size": 3 * settings.n_cubes,
         "cube_quat_size": 4 * settings.n_cubes,
@@ -85,7 +85,7 @@ def brief(settings: Settings, motion: Motion) -> Brief:
         policy_interface=_filled_text("policy", facts),
         evaluator_interface=_filled_text("evaluator", facts),
         uncertainties=_uncertainties(randomisation, motion),
-        evaluator_uncertainties=_seen_on_record(randomisation),
+        evaluator_uncertainties=_seen_on_record(randomisation, motion),
         reference_fitness=REFERENCE_FITNESS,
     )
 
@@ -99,8 +99,9 @@ def _noisy(*ranges: Range) -> str:
     return "exact" if all(bounds == (0.0, 0.0) for bounds in ranges) else "**noisy**"
 
 
-def _start(names: Sequence[str]) -> str:
+def _start(names: Sequence[str], rules: str) -> str:
     """What stands where, and what is to be done with it."""
+    between = " between the containers" if rules == "paper" else ""     # on the bare table, fewer are possible
     if len(names) == 1:
         return (
             f"and one cube ({names[0]}) stands in container A. Move it to container C: one move. What follows holds\n"
@@ -110,7 +111,7 @@ def _start(names: Sequence[str]) -> str:
         f"and a tower of {len(names)} cubes ({', '.join(reversed(names))}, the largest at the bottom) stands in"
         " container A. Move\nthe whole tower to container C, one cube at a time, in the order of the Tower of Hanoi:"
         " a larger cube must\nnever stand on a smaller one. The shortest solution has"
-        f" {2 ** len(names) - 1} moves."
+        f" {2 ** len(names) - 1} moves{between}."
     )
 
 
@@ -143,14 +144,21 @@ def _parking(settings: Settings) -> str:
     """For evaluators: what a cube on the bare table is worth."""
     if settings.rules == "paper":
         return (
-            "Cubes may be put on the bare table: no rule forbids it, and it may make the solution shorter than"
-            " the moves in the containers. It is no shortcut to punish, and no progress either: what counts is which"
-            " cubes are in their right places on C, and how many moves are left to the others."
+            "Cubes may be put on the bare table: no rule forbids it, so it is nothing to punish, and no progress"
+            " either. A cube that lies there counts as still in the container from which it came"
+            f"{_parked_example(settings.n_cubes)}."
         )
     return (
         "A cube that is left on the bare table is illegal and ends the episode: parking is no way to the goal, and"
         " the episode ranks below the same moves without it."
     )
+
+
+def _parked_example(n_cubes: int) -> str:
+    if n_cubes == 1:
+        return ""
+    return (f": with all but the largest on the table, all moves are left; with the largest then in its place on C,"
+            f" {2 ** (n_cubes - 1) - 1}")
 
 
 # Quantity, its sentence, and whether it applies to simulated contacts only.
@@ -161,7 +169,7 @@ _SENTENCES: tuple[tuple[str, str, bool], ...] = (
                " from {} m. The end effector's own position does not have it: what the cameras see and where the"
                " hand is differ by this offset.", False),
     ("noise_correlation", "This noise is correlated in time: AR(1), with a coefficient of {} from one control step"
-                          " to the next.", False),
+                          " to the next; its values have that standard deviation.", False),
     ("object_bias_m", "Each cube and each container has a separate offset on top, fixed for the episode, each"
                       " axis from {} m.", False),
     ("bias_drift_m_per_sqrt_s", "The shared offset drifts slowly, a random walk of {} m per square root of a second"
@@ -217,10 +225,12 @@ def _uncertainties(randomisation: Randomisation, motion: Motion) -> str:
 _ON_RECORD = frozenset({"world_offset_m", "container_yaw_rad", "initial_cube_xy_m", "push_rate_hz"})
 
 
-def _seen_on_record(randomisation: Randomisation) -> str:
+def _seen_on_record(randomisation: Randomisation, motion: Motion) -> str:
     """For evaluators, which see true states: the differences that show in a recording."""
+    slides = f" {motion.push.partition(',')[0].rstrip('.')}."
     lines = [
         f"- {sentence.format(_words(getattr(randomisation, quantity)))}"
+        f"{slides if quantity == 'push_rate_hz' else ''}"
         for quantity, sentence, _ in _SENTENCES
         if quantity in _ON_RECORD and getattr(randomisation, quantity) != (0.0, 0.0)
     ]

@@ -77,7 +77,7 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
     notes += [] if listed or notes else ["nothing that can be shown was recorded"]
     return Story(
         head=("step", *map(str, points)) if listed else (),
-        rows=tuple((part.name + part.words, *map(part.at, points)) for part in listed),
+        rows=tuple((part.name + part.words, *map(part.shown(points), points)) for part in listed),
         notes=(*_stage_line(recording), *_timeline(flags), *_changes(plain), *notes),
         last=_steps(leads, moving, actions, [part for part in flags if part not in actions], recording, swinging),
         conditions=_conditions(recording.constants),
@@ -166,7 +166,7 @@ def _steps(
     named = [("the program's stage", *_cells(blocks, lambda step: _stage_at(stages, step, rows)))] if stages else []
     return (
         ("steps at changes, and the last" if len(blocks) > 1 else "last steps", *_cells(blocks, str)),
-        *named, *((part.name + part.words, *_cells(blocks, part.short)) for part in chosen),
+        *named, *((part.name + part.words, *_cells(blocks, part.shown(rows, by_range=True))) for part in chosen),
     )
 
 

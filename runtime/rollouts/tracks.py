@@ -20,10 +20,14 @@ MAX_FIELDS = 64
 EXPLAINED = 0.02  # of a number's variance: what is left of one that others show
 SAMPLES = 256  # rows by which numbers are compared with one another
 SECRET = frozenset({"success"})  # policy search never uses the success predicate (paper, section 3.2)
+PARTS = 1000  # of a range: values that differ by less may look alike
+MOST_DECIMALS = 6
+LARGE = 1e6  # from which a number has an exponent
 NOISE = 1e-9  # a number whose range is smaller does not change
-_WORDS = 24  # characters of what a number is
+_WORDS = 32  # characters of what a number is
 _SMALL = re.compile(  # what is not needed in a name
-    r"\s+in \S+/s\b.*|\b(?:of|the|an?|in|to|its|and|between)\s+|(?<=[xyz])-?coordinate\b|\s*[,;:(].*", re.IGNORECASE
+    r"\s+in \S+/s\b.*|\b(?:of|the|an?|in|to|its|and|between|along|current)\s+|\s+(?:direction|axis)\b"
+    r"|(?<=[xyz])-?coordinate\b|\s*[,;:(].*", re.IGNORECASE
 )
 UNNAMED = 0.5  # the weight of a number without a name in a field that names others
 FEW = 8  # numbers: all of them lead
@@ -120,15 +124,30 @@ class Track:
         halves = np.where(np.isfinite(numbers), numbers, np.nan) / 2  # so that no difference overflows
         return float(np.nansum(np.abs(np.diff(halves)) / max(self.spread, NOISE)))
 
-    def short(self, row: int) -> str:
-        """As `at`, with as many decimals as the range needs."""
-        if row >= len(self.values) or self.values.dtype.kind != "f" or self.spread <= NOISE:
-            return self.at(row)
-        if (self.values == self.values.round()).all():
-            return f"{self.values[row]:.0f}"
-        decimals = 1 - math.floor(math.log10(self.spread))
-        number = float(self.values[row])
-        return f"{number:z.{max(0, decimals)}f}" if decimals < 6 and abs(number) < 1e6 else f"{number:.2e}"
+    def shown(self, rows: Sequence[int], *, by_range: bool = False) -> Callable[[int], str]:
+        """How the values in these rows are written: as by `at`, or with as many decimals as the range needs.
+
+        There are more, up to a thousandth of the range, where three in a row would look alike and differ by that.
+        """
+        numbers = self.numbers
+        if numbers is None or self.values.dtype.kind != "f" or self.spread <= NOISE:
+            return self.at
+        base = 1 - math.floor(math.log10(self.spread)) if by_range else _decimals(self.values)
+        base = 0 if by_range and (self.values == self.values.round()).all() else max(0, base)
+        if base > MOST_DECIMALS:
+            return self.at
+        least = 2 * self.spread / PARTS
+        finest = min(MOST_DECIMALS, max(base, math.ceil(-math.log10(least))))
+        near = [float(numbers[row]) for row in rows if row < len(numbers)]
+        decimals = next((each for each in range(base, finest) if not _alike(near, each, least)), finest)
+
+        def text(row: int) -> str:
+            if row >= len(self.values):
+                return ""
+            number = float(self.values[row])
+            return f"{number:z.{decimals}f}" if abs(number) < LARGE else f"{number:.2e}"
+
+        return text
 
     def at(self, row: int) -> str:
         """The value in a row as text; "" after the last row, as for the action of the last state."""
@@ -159,11 +178,14 @@ def _group(called: str) -> int | None:
 
 
 def _short(called: str) -> str:
-    """A name without what it is clear without, after a space; of a longer one the beginning and the end."""
-    words = one_line(_SMALL.sub("", called).strip() or called, 4 * _WORDS)
-    if len(words) > _WORDS:
-        words = f"{words[: _WORDS // 2 - 1]}…{words[-_WORDS // 2 :]}"
-    return f" {words}" if words else ""
+    """A name without what it is clear without, after a space; of a longer one whole words of its beginning and end."""
+    words = one_line(_SMALL.sub("", called).strip() or called, 4 * _WORDS).split()
+    first, last = words[: (len(words) + 1) // 2], words[(len(words) + 1) // 2 :]
+    cut = False
+    while len(text := " ".join([*first, *["…"] * cut, *last])) > _WORDS and len(first) + len(last) > 1:
+        (first if len(first) > len(last) else last).pop(-1 if len(first) > len(last) else 0)
+        cut = True
+    return f" {text}" if text else ""
 
 
 def leading(parts: Sequence[Track]) -> list[Track]:
@@ -215,6 +237,23 @@ def _standard(values: Array) -> NDArray[np.float64]:
     return numbers / norm if norm > NOISE else np.zeros(len(numbers))
 
 
+def _alike(values: Sequence[float], decimals: int, least: float) -> bool:
+    """Whether three values in a row differ by more than `least` and are written alike."""
+    return any(
+        max(three) - min(three) > least and len({f"{each:z.{decimals}f}" for each in three}) == 1
+        for three in zip(values, values[1:], values[2:], strict=False)
+    )
+
+
+def _decimals(among: Array) -> int:
+    """The decimals with which the largest of these numbers has three digits; beyond the most for very small ones."""
+    finite = np.abs(among[np.isfinite(among)])
+    largest = float(finite.max()) if finite.size else 0.0
+    if largest and not 1e-4 <= largest < LARGE:
+        return MOST_DECIMALS + 1
+    return min(MOST_DECIMALS, max(0, 2 - (math.floor(math.log10(largest)) if largest else 0)))
+
+
 def value_words(value: Any, among: Array) -> str:
     """A value as short text; numbers of one part have the same number of decimals."""
     if among.dtype.kind == "b":
@@ -224,11 +263,7 @@ def value_words(value: Any, among: Array) -> str:
     if among.dtype.kind in "iu":
         return str(value)
     number = float(value)
-    finite = np.abs(among[np.isfinite(among)])
-    largest = float(finite.max()) if finite.size else 0.0
+    decimals = _decimals(among)
     if not math.isfinite(number):
         return str(number)
-    if largest and not 1e-4 <= largest < 1e6:
-        return f"{number:.2e}"
-    digits = 2 - (math.floor(math.log10(largest)) if largest else 0)
-    return f"{number:z.{min(6, max(0, digits))}f}"
+    return f"{number:.2e}" if decimals > MOST_DECIMALS else f"{number:z.{decimals}f}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...core.events import Propose
-from ...core.figures import figure_of
+from ...core.figures import ALIKE, figure_of
 from ...core.programs.program_text import digest, structure
 from ...core.values import CandidateState, Operator
 from ..branch import Branch, is_sound
@@ -28,8 +28,9 @@ class OtherStructures:
 class VariedPartners(Partners):
     """Where one is nearly as fit, the second parent has another structure than C^hc, which does not descend from it.
 
-    Else it is the usual one, unless that is the same program in other words. Where programs are `measured`, all macro-
-    mutations and what earlier generations found take part. With `shows` prompts show these.
+    Else it is the usual one, unless that is the same program in other words. One that is better than C^hc in an episode
+    comes before all others: there is nothing else to take from it. Where programs are `measured`, all macro-mutations
+    and what earlier generations found take part. With `shows` prompts show these.
     """
 
     def __init__(self, branches: Sequence[Branch], *, measured: bool, shows: bool) -> None:
@@ -54,7 +55,7 @@ class VariedPartners(Partners):
         return _with_others(search.with_slice(OtherStructures(programs=tuple(map(rejudged.of, known)))), ())
 
     def second(self, search: Search) -> CandidateState:
-        """The fittest of another structure, else the usual one."""
+        """The fittest of another structure, else the usual one; of these the first that is better in an episode."""
         first, usual = search.slice(Chain).current, self.usual(search)
         found = [*self.results(search), search.elite]
         if self._measured:
@@ -65,16 +66,21 @@ class VariedPartners(Partners):
             if is_sound(one) and one.id not in ancestors and structure(one.program) != structure(first.program)
             and one.fitness >= NEAR * usual.fitness
         ]
-        if apart:
-            return max(apart, key=lambda one: (one.fitness, one.generation, -one.slot))
+        apart.sort(key=lambda one: (-one.fitness, -one.generation, one.slot))
         words = (usual, *self.results(search), search.elite)
-        return next((one for one in words if digest(one.program) != digest(first.program)), first)
+        ranked = [*apart, *(one for one in words if digest(one.program) != digest(first.program))]
+        return next((one for one in ranked if is_better_somewhere(one, first)), ranked[0] if ranked else first)
 
     def show(self, search: Search, order: Propose) -> Propose:
         """Prompts show such programs, the best by all that was seen of them first."""
         known = search.slice(OtherStructures).programs if self._shows else ()
         seen = [with_record(one, search.records) for one in known if one.lineage]
         return replace(order, others=tuple(sorted(seen, key=lambda one: -figure_of(one).fitness)))
+
+
+def is_better_somewhere(one: CandidateState, other: CandidateState) -> bool:
+    """Whether a program has a notably higher f_e than another in an episode in which both are known."""
+    return any(mine.fitness - its.fitness > ALIKE for mine, its in zip(one.scores, other.scores, strict=False))
 
 
 def _with_others(search: Search, found: Sequence[CandidateState]) -> Search:

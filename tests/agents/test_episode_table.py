@@ -44,6 +44,25 @@ def test_columns_are_sorted_by_fitness_and_equal_metrics_share_a_line() -> None:
     ]
 
 
+def test_digits_tell_numbers_apart_that_differ() -> None:
+    table = table_of(scored(
+        total=(331.9, 331.5, 332.3, 331.6), angle=(0.7906, 3.48, 0.7874, 1.2), same=(0.50001, 0.50002, 0.50001, 0.5),
+        close=(259.0, 259.4, 259.0, 120.0),
+    ))
+    assert row(table, "total") == ["331.6", "331.5", "331.9", "332.3", "331.8"]
+    assert row(table, "angle")[0] == "1.2" and row(table, "close")[1] == "259", "less than a twentieth of the range"
+    assert "the same in all 4 episodes: same 0.5" in table
+
+
+@given(st.lists(st.floats(-1e5, 1e5), min_size=4, max_size=4))
+def test_numbers_that_look_alike_differ_by_little(values: list[float]) -> None:
+    table = table_of(scored(x=tuple(values)))
+    low, high = min(values), max(values)
+    if high - low > 0.0002 * max(map(abs, values)) and max(map(abs, values)) < 999:
+        cells = row(table, "x")
+        assert cells[:4].count(cells[0]) < 4
+
+
 def test_what_says_least_about_fitness_leaves_first() -> None:
     scores = scored(noise=(1, 2, 2, 1), wide=(2, 4, 1, 5), close=(1.02, 1.01, 1.03, 1.0), far=(3, 2, 4, 1))
     names = ["noise", "wide", "close", "far"]

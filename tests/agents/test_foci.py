@@ -1,5 +1,6 @@
 """The focus of a proposal depends on seed and place alone, and differs in every slot of a branch and generation."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.foci import CROSSOVERS, check_foci, crossing_of, focus_of, holds_of, losses_of, remedies, suitable
+from memento.agents.stories import stories
 from memento.core.errors import UsageError
 from memento.core.metrics import aggregate
 from memento.core.values import CandidateState, Focus, FreshRecord, Score, TaskKind
@@ -30,13 +32,11 @@ def test_all_foci_of_a_generation_differ(seed: int, of: int, task: TaskKind) -> 
     assert foci[0] == focus_of(Focus(seed=seed, place=0, of=of), parent, KINDS, task)
 
 
-def test_losses_are_missed_stages_and_the_worst_episodes() -> None:
+def test_losses_are_missed_stages_and_the_worst_episode() -> None:
     assert losses_of(candidate()) == [
         "2 of 4 episodes ended early (1 fault, 1 off the track); F may gain at most 0.450",
         "reached: true in 33 % of the episodes; F may gain at most 0.600",
-        "episode 3: f_e = 0.0000, number 1 from below; F may gain at most 0.250",
-        "episode 2: f_e = 0.2000, number 2 from below; F may gain at most 0.200",
-        "episode 1: f_e = 0.4000, number 3 from below; F may gain at most 0.150",
+        "episode 3: f_e = 0.0000, the lowest; F may gain at most 0.250",
     ]
     nothing = focus_of(Focus(seed=1, place=0, of=1), candidate(fault=CRASH), KINDS)
     assert "none is measured" in nothing["loss"]
@@ -63,6 +63,12 @@ def test_crossovers_of_one_pair_get_different_ways_and_the_episodes_of_each_pare
     assert foci[0]["way"] != foci[1]["way"]
     assert foci[0]["gains"].splitlines()[1:-1] == [
         "parent A is better in episode 0 (by 0.6000)", "parent B is better in episode 1 (by 0.6000)",
+        "about equal (f_e differs by at most 0.005) in 2 episodes",
+    ]
+    near = replace(first, scores=tuple(replace(each, fitness=each.fitness + 0.0048) for each in first.scores))
+    assert crossing_of(Focus(seed=1, place=0, of=2), first, near, WAYS)["gains"].splitlines()[1:-1] == [
+        "parent A is better in no episode", "parent B is better in no episode",
+        "about equal (f_e differs by at most 0.005) in all episodes",
     ]
 
 
@@ -152,6 +158,42 @@ def test_no_loss_may_gain_more_than_all_that_is_lost(of: list[tuple[float, str]]
     parent = ending(of)
     for loss in losses_of(parent):
         assert 0 <= float(loss.rpartition("at most ")[2]) <= 1 - parent.fitness + 0.0005
+    best = max(f for f, _ in of)
+    for loss in losses_of(parent, has_top=False):
+        gain = re.search(r"F gains (\S+) if (?:it|they) went as the best known episode \(f_e = (\S+)\)", loss)
+        assert "at most" not in loss and (gain is None or float(gain[1]) <= best - parent.fitness + 0.0005)
+        assert gain is None or gain[2] == f"{best:.4f}"
+
+
+def test_without_a_top_of_f_e_no_focus_states_a_bound() -> None:
+    fallen = ending([(0.24, "fell"), (0.24, "fell"), (0.512, "fell")])
+    focus = focus_of(Focus(seed=1, place=0, of=2), fallen, KINDS, "gait", has_top=False)
+    assert "3 of 3 episodes ended early (fell); F gains 0.181 if they went as the best known episode" in focus["loss"]
+    flat = replace(candidate(), metrics={}, scores=(Score(fitness=0.768),) * 3)
+    assert "at most" not in focus_of(Focus(seed=1, place=0, of=1), flat, KINDS, has_top=False)["loss"]
+
+
+@given(ENDS, st.booleans())
+def test_an_episode_that_a_loss_names_is_described(of: list[tuple[float, str]], has_top: bool) -> None:
+    parent = ending(of)
+    told = [replace(each, notes=replace(each.notes, story=f"story {each.index}")) for each in parent.episodes]
+    shown = stories(replace(parent, episodes=tuple(told)))
+    for loss in losses_of(parent, has_top=has_top):
+        for number in re.findall(r"^episode (\d+)", loss):
+            assert f"story {number}" in shown
+
+
+def test_episodes_that_are_as_low_as_the_worst_one_are_one_loss() -> None:
+    stuck = ending([(0.4982, "horizon"), (0.4981, "horizon"), (0.4982, "horizon"), (0.9907, "success")])
+    assert losses_of(stuck) == [
+        "episode 1: f_e = 0.4981, the lowest; 2 more are as low, to within 0.02; F may gain at most 0.376",
+    ]
+
+
+def test_no_two_remedies_of_a_walk_end_phases_by_measured_speed() -> None:
+    for task in TASKS:
+        fit = suitable(KINDS, task, holds_of(candidate()))
+        assert sum(remedy.startswith(("Rhythm", "Feedback")) for remedy in fit) == 1
 
 
 def test_noise_is_no_loss_to_look_at() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.memory_text import history, others_beside, others_list, rejections_list, tried_earlier, tried_list
-from memento.core.values import Ancestor, Change, FreshPair, FreshRecord, Operator, Rejection, Verdict
+from memento.core.values import Ancestor, Change, FreshPair, FreshRecord, Operator, Program, Rejection, Verdict
 
 from ..support.prompt_samples import EPISODES, LINEAGE, SCORES, TRIED, candidate
 
@@ -188,4 +188,17 @@ def test_a_cut_list_ends_in_a_number_and_not_in_half_a_name() -> None:
     tuned = candidate(lineage=(edit,))
     line = history(tuned).strip()
     shown = line.count("CONSTANT_")
-    assert line.endswith(f"CONSTANT_{shown - 1}, … ({30 - shown} more of this list)") and len(line) < 260
+    assert line.endswith(f"CONSTANT_{shown - 1}, … ({30 - shown} more parts of this edit)") and len(line) < 260
+
+
+def test_an_edit_of_constants_that_no_parent_has_is_left_out() -> None:
+    first = candidate(Program("SWING_MAX = 70\nx = 1\n"))
+    for edit, shown in (
+        (rejection(edited="g9/hill/0", summary="SWING_MAX 70 -> 160"), True),
+        (rejection(edited="g9/hill/0", summary="LAND_HIP 0.1 -> 0.2"), False),
+        (rejection(edited="g9/hill/0", touched=("Policy.LAND", "Policy.act")), False),
+        (rejection(edited="g9/hill/0", touched=("Policy.act",)), True),
+        (rejection(edited="g9/hill/0", summary="LAND_HIP by a map", operator=Operator.MACRO), True),
+        (rejection(edited=first.id, summary="LAND_HIP 0.1 -> 0.2"), True),
+    ):
+        assert bool(tried_list([edit], [first])) == shown

@@ -1,8 +1,12 @@
 """Which episodes are described, and what is shown of what a program printed."""
 
+import re
 from dataclasses import replace
 
-from memento.agents.stories import MAX_PRINTED, course_of, stories
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.agents.episode_table import report_words
+from memento.agents.stories import MAX_PRINTED, course_of, stories, story_within
 from memento.core.values import EpisodeNotes, Score
 
 from ..support.prompt_samples import candidate, episode
@@ -43,6 +47,39 @@ def test_a_parent_shows_the_course_of_the_episode_in_which_the_other_does_better
     assert course_of(other, one, "parent A").startswith("The course of episode 2 (f_e = 0.3000), in which parent A has")
     assert course_of(one, one, "parent B").startswith("The course of episode 0 (f_e = 0.1000):"), "its worst"
     assert course_of(replace(one, scores=()), other, "parent B") == ""
+
+
+STORY = "\n".join([
+    "step        0     9     18", "obs[0] x    0.0   1.0   2.0", *(f"a note, number {place}" for place in range(20)),
+    "steps at changes, and the last" + "".join(f"  {step:>4}" for step in range(20)),
+    *(f"row {row:<26}" + "".join(f"  {row + step:>4}" for step in range(20)) for row in range(18)),
+])
+
+
+@given(st.integers(500, len(STORY) + 9))
+def test_a_story_gets_shorter_by_whole_lines_and_its_last_table_keeps_its_head(limit: int) -> None:
+    lines = story_within(STORY, limit).splitlines()
+    added = [line for line in lines if line not in STORY.splitlines()]
+    assert len("\n".join(lines)) <= limit
+    assert all(re.fullmatch(r"… \d+ (?:lines? left out …|rows? left out)", line) for line in added)
+    assert any(line.startswith("steps at changes") for line in lines)
+    kept = sum(line.startswith("row ") for line in lines)
+    assert kept >= 8 or sum("note" in line for line in lines) <= 2, "the steps go last"
+    left = sum(int(line.split()[1]) for line in added)
+    assert len(lines) - len(added) + left == len(STORY.splitlines())
+
+
+@given(st.text(max_size=300), st.integers(1, 320))
+def test_any_story_fits_its_bound(story: str, limit: int) -> None:
+    assert len(story_within(story, limit)) <= limit
+
+
+def test_a_report_is_cut_between_its_entries() -> None:
+    report = {f"name_{place}": place for place in range(99)}
+    shown = report_words(report, 100).split("; ")
+    assert shown[-1] == f"and {99 - len(shown) + 1} more" and shown[:2] == ["name_0 0", "name_1 1"]
+    assert all(entry in {f"{name} {value}" for name, value in report.items()} for entry in shown[:-1])
+    assert report_words({"a": 1}, 100) == "a 1" and report_words({}, 9) == ""
 
 
 def score(fitness: float) -> Score:

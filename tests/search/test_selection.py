@@ -83,6 +83,19 @@ def test_a_tuned_copy_gives_way_to_a_program_of_another_structure_that_is_nearly
     assert second(searching(replace(MACRO, fitness=0.3), TUNE)) == TUNE
 
 
+def test_a_partner_that_is_better_in_an_episode_comes_before_a_fitter_one_that_is_in_none() -> None:
+    def scored(one: CandidateState, *fitnesses: float) -> CandidateState:
+        return replace(one, scores=tuple(Score(fitness=each) for each in fitnesses))
+
+    first = scored(made("g2/hill/0", WALK, 0.7), 0.7, 0.7)
+    worse = scored(MACRO, 0.7, 0.66)
+    mixed = scored(made("g2/macro/1", Program("def go(x):\n    return [x]\n"), 0.65), 0.4, 0.9)
+    assert second(searching(worse, mixed, current=first)) == mixed
+    assert second(searching(worse, scored(mixed, 0.4, 0.704), current=first)) == worse, "noise is no reason"
+    usual = scored(TUNE, 0.2, 0.9)
+    assert second(searching(worse, usual, current=first)).id == usual.id
+
+
 def test_an_earlier_program_of_another_structure_is_not_forgotten() -> None:
     earlier = replace(MACRO, id="g1/macro/0", generation=1)
     assert second(searching(None, TUNE, others=(earlier,))) == earlier

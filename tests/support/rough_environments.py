@@ -201,9 +201,15 @@ class Substeps(Cart):
     dt = 0.01
 
 
+class Controlled(Substeps):
+    """It names the rate of its control, too."""
+
+    control_hz = 10
+
+
 KINDS: tuple[Callable[..., Any], ...] = (
     Cart, LateNoise, OldStep, OldReset, OldSeed, VectorReward, AgentsReward, GrowingObservation, TwoLines, Leaves,
-    Scalar, Masked, MaskedByMethod, Unmasked, OddInfo, Huge, Parent, Slow, Substeps,
+    Scalar, Masked, MaskedByMethod, Unmasked, OddInfo, Huge, Parent, Slow, Substeps, Controlled,
 )
 for kind in KINDS:
     gymnasium.register(id=f"Rough{kind.__name__}-v0", entry_point=kind, max_episode_steps=40)

@@ -48,6 +48,8 @@ class Coded(gymnasium.Env[Any, Any]):
         self.other_pose = np.array([2.0, 3.0])
         self.actions = Moves()
         self.threshold_m = 0.04
+        self.stiffness = 100.0      # PD control.z
+        self.dt = 0.01
         self.best_so_far = 0.0
 
     def step(self, action: Any) -> Any:
@@ -64,7 +66,8 @@ def test_constants_have_the_meaning_that_the_code_gives_or_are_left_out() -> Non
     text = model_text(bare, plain_attributes(bare))
     assert "wind_speed = 2.5 (in m/s, against the motion)" in text
     assert "goal_pose = [2, 3] (x, y)" in text
-    assert "threshold_m = 0.04" in text
+    assert "threshold_m = 0.04" in text and "dt = 0.01" in text
+    assert "stiffness = 100" in text and "control.z" not in text, "a comment that is no sentence"
     for state in ("best_so_far", "other_pose", "k = "):     # state, or a name that says nothing
         assert state not in text
 
@@ -143,6 +146,7 @@ def test_the_bodies_of_box2d_are_read() -> None:
     env.close()
     assert f"| lander | dynamic | {lander.mass:.4g} | {lander.inertia:.4g} |" in text
     assert "lander and legs[0]" in text and "0.4 to 0.9" in text and "Gravity is [0, -10]" in text
+    assert "motor: yes" in text and "speed" not in text, "what a motor does at a moment is of the last action"
 
 
 def test_the_bodies_of_pymunk_are_read() -> None:

@@ -134,7 +134,7 @@ def test_the_search_sees_success_only_where_the_options_say_so() -> None:
         brief = domain.brief(options)
         assert ("info_is_success" in played.recording.arrays()) == shown
         assert ("info_is_success" in brief.evaluator_interface) == shown
-        assert ("Recordings hold it." in brief.task) == shown
+        assert ("Recordings show it, so that the fitness can count it." in brief.task) == shown
     older = {key: value for key, value in options.items() if key not in ("success_info", "diverged")}
     assert "info_is_success" in domain.brief(older).evaluator_interface, "a run of an older version is repeated"
 
@@ -295,6 +295,17 @@ def test_the_description_of_an_older_run_still_makes_a_brief() -> None:
            if key not in ("notes", "arguments", "model", "parts")}
     brief = load(SPACES, GIVEN).brief({**options, "description": json.dumps(old)})
     assert "Every kind of space" in brief.task and "Arguments in force" not in brief.task
+
+
+def test_bounds_that_do_not_hold_are_named() -> None:
+    domain = load("gym:CartPole-v1", GIVEN)
+    options = domain.options({}, preset="smoke")
+    known = json.loads(str(options["description"]))
+    said = "In random episodes [0] went beyond the stated bounds."
+    assert said not in domain.brief(options).policy_interface
+    ((low, high),) = known["seen"].values()
+    known["seen"] = {"observation": [low, [5.1, *high[1:]]]}
+    assert said in domain.brief({**options, "description": json.dumps(known)}).policy_interface
 
 
 def test_equal_rows_and_columns_are_folded() -> None:

@@ -84,7 +84,9 @@ def test_the_look_says_that_return_and_success_contradict_each_other(monkeypatch
     assert "Return and success contradict each other" in brief.task and "Success counts first here." in brief.task
     assert "(a guess: nothing names a good return)" in brief.reference_fitness
     assert "f_e is 1 - 0.05 (t - 1) / 50 for an episode that succeeds from step t on" in brief.reference_fitness
+    assert "Sooner is better, also where the return is lower." in brief.reference_fitness and brief.has_top
     by_return = domain.brief(completed("Cover", measure="return"))
+    assert not by_return.has_top and "1 - 0.25 / y^(1/4) with y = (R " in by_return.reference_fitness
     assert "as large as possible" in by_return.task and "The return alone counts here." in by_return.task
     assert "contradict" not in load(name_of("Cost"), GIVEN).brief(completed("Cost", high=-10)).task
     assert "guess" not in load(name_of("Cost"), GIVEN).brief(completed("Cost", high=-10)).reference_fitness

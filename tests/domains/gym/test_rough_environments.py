@@ -173,6 +173,7 @@ def test_a_slow_simulator_is_reported_and_a_hanging_one_refused(
 def test_the_duration_of_a_step_is_stated_only_where_it_is_certain() -> None:
     """Reported for the pushing task of LeRobot: `dt` is that of the physics, of which a step has ten."""
     assert settings(options_of("Substeps")).description.step_s is None
+    assert settings(options_of("Controlled")).description.step_s == 0.1
     pendulum = load("gym:Pendulum-v1", GIVEN).options({}, preset="smoke")     # its frames are slower than its steps
     assert settings(pendulum).description.step_s == 0.05
 

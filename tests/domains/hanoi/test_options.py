@@ -133,6 +133,7 @@ def test_writers_of_evaluators_read_only_what_shows_in_a_recording(domain: Hanoi
         assert hidden not in differences("hard")
     assert "turned about the vertical" in differences("hard") and "turned" not in differences("table")
     assert "shifted together" in differences("table")
+    assert "A push of 0.1 m/s slides a cube by" in differences("hard")
     assert "nearly the same way" in differences("none")
 
 
@@ -143,6 +144,13 @@ def test_a_brief_says_what_parking_is_worth(domain: HanoiDomain) -> None:
 
     assert "left on the bare table is illegal" in ranks("strict")
     assert "no rule forbids it" in ranks("paper") and "illegal moves, which end" not in ranks("paper")
+    assert ("counts as still in the container from which it came: with all but the largest on the table, all moves "
+            "are left; with the largest then in its place on C, 7.") in ranks("paper")
+    for name in ("paper", "strict"):
+        assert "one that is in the hand\n  at the end, or lies elsewhere, is still to be moved" in ranks(name)
+    between = "has 15 moves between the containers."
+    task = domain.brief(domain.options({"rules": "paper"}, preset="paper")).task
+    assert between in task and between not in domain.brief(domain.options({"rules": "strict"}, preset="paper")).task
 
 
 @BOTH

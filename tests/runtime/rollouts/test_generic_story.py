@@ -10,6 +10,7 @@ from memento.core.ports import MAX_ROWS, Story
 from memento.core.recording import Recording
 from memento.runtime.rollouts.generic_story import LAST, LEAST, generic_story, story_of
 from memento.runtime.rollouts.story_text import MAX_CONDITIONS, MAX_STORY, shown_conditions, story_text
+from memento.runtime.rollouts.tracks import parts_of
 
 STEPS = 40
 TIME = np.arange(STEPS + 1)
@@ -113,7 +114,7 @@ HOPPER = (
 )
 LED = [
     "obs[0] z torso", "obs[1] angle torso", "obs[4] velocity x torso", "obs[2] angle thigh joint",
-    "obs[3] angle foot joint", "obs[6] 1 while foo…uches ground",
+    "obs[3] angle foot joint", "obs[6] 1 while foot touches ground",
 ]
 
 
@@ -128,6 +129,24 @@ def test_the_same_numbers_lead_every_trace_of_a_task(scales: list[float]) -> Non
     assert [row[0] for row in story.last][1 : len(LED) + 1] == LED
     shown = [row[0] for row in story.rows]
     assert shown[:3] == LED[:3] and not set(LED[3:]) & set(shown), "8 points of time show nothing of a stride"
+
+
+def test_steps_tell_apart_what_differs_by_a_thousandth_of_the_range() -> None:
+    angle = np.r_[np.linspace(3.1, 0.86, 40), 0.834, 0.811, 0.79, 0.772, 0.76]
+    (part,) = parts_of({"angle": angle})
+    shown = part.shown(range(40, 45), by_range=True)
+    assert [shown(row) for row in range(40, 45)] == ["0.83", "0.81", "0.79", "0.77", "0.76"]
+    (still,) = parts_of({"angle": np.r_[np.linspace(3.1, 0.86, 40), 0.83, 0.8299, 0.8301, 0.83]})
+    shown = still.shown(range(40, 44), by_range=True)
+    assert {shown(row) for row in range(40, 44)} == {"0.8"}, "noise gets no digits"
+    assert shown(99) == ""
+
+
+@given(st.text(alphabet="ab c", max_size=120))
+def test_a_label_is_never_cut_inside_of_a_word(called: str) -> None:
+    (part,) = parts_of({"obs": np.zeros((3, 1))}, {"obs": (called,)})
+    assert set(part.words.split()) <= {*called.split(), "…"}
+    assert len(part.words) <= 33 or len(part.words.split()) <= 2
 
 
 def test_what_is_moved_leads_and_few_numbers_all_do() -> None:
