@@ -231,7 +231,8 @@ def _best_known(parent: CandidateState) -> float:
 
 def _early(parent: CandidateState) -> list[Score]:
     """The scores of the early ends of all known episodes, fresh ones too; none where they go with no lower f_e."""
-    early, lasting = [], []
+    early: list[Score] = []
+    lasting: list[Score] = []
     for episode, score in _known(parent):
         (lasting if episode.ended_by in REGULAR_ENDS else early).append(score)
     if lasting and early and mean([s.fitness for s in early]) >= mean([s.fitness for s in lasting]):

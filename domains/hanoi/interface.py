@@ -1,8 +1,10 @@
 """The prompt texts of the Hanoi task under given options: exact shapes, units, frames and effects of commands."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from math import degrees
 from string import Template
 
 from ...core.values import Brief
@@ -122,13 +124,14 @@ def _rules_text(settings: Settings) -> str:
     return (
         f"\n\nA cube has settled once it was at rest and released for {settled}. These moves are *illegal* as well,"
         " and end the episode:\n\n"
-        f"- Two or more cubes are farther than {moved} from where each settled last: move one cube at a time, and let"
-        " it settle before the next.\n"
+        f"- Two or more cubes are farther than {moved}, in any direction, from where each settled last: move one cube"
+        " at a time, and let it settle before the next.\n"
         "- A cube settles in another container than before although a smaller cube stood above it, or a smaller one"
         " stands in its new container.\n"
         f"- A cube rests outside the gates of all three containers for {referee.PARKING_LIMIT_S:g} s after it was"
         " released, or another cube is moved meanwhile. Do not park cubes on the bare table.\n"
-        f"- A container is tipped over, or moved by more than {100 * referee.CONTAINER_MOVED_M:g} cm."
+        f"- A container is tipped by more than {degrees(referee.CONTAINER_TILT_RAD):.0f}°, or moved by more than"
+        f" {100 * referee.CONTAINER_MOVED_M:g} cm."
     )
 
 
@@ -212,7 +215,7 @@ def _uncertainties(randomisation: Randomisation, motion: Motion) -> str:
         bounds: Range = getattr(randomisation, quantity)
         if bounds == _NOTHING.get(quantity, (0.0, 0.0)) or (contacts_only and not motion.friction_matters):
             continue
-        lines.append(f"- {sentence.format(_words(bounds))}")
+        lines.append(f"- {_filled_sentence(sentence, bounds)}")
         if quantity == "push_speed_m_s":
             lines[-1] += f" {motion.push}"
         if quantity == "noise_std_m" and randomisation.noise_correlation == (0.0, 0.0):
@@ -229,7 +232,7 @@ def _seen_on_record(randomisation: Randomisation, motion: Motion) -> str:
     """For evaluators, which see true states: the differences that show in a recording."""
     slides = f" {motion.push.partition(',')[0].rstrip('.')}."
     lines = [
-        f"- {sentence.format(_words(getattr(randomisation, quantity)))}"
+        f"- {_filled_sentence(sentence, getattr(randomisation, quantity))}"
         f"{slides if quantity == 'push_rate_hz' else ''}"
         for quantity, sentence, _ in _SENTENCES
         if quantity in _ON_RECORD and getattr(randomisation, quantity) != (0.0, 0.0)
@@ -237,6 +240,13 @@ def _seen_on_record(randomisation: Randomisation, motion: Motion) -> str:
     if not lines:
         return "Every episode begins in nearly the same way.\n"
     return "\n".join(["Drawn uniformly for every episode:", "", *lines]) + "\n"
+
+
+def _filled_sentence(sentence: str, bounds: Range) -> str:
+    """A sentence with its range; a single value is not drawn."""
+    low, high = bounds
+    plain = sentence if low < high else re.sub(r"drawn (once an episode )?from", "always", sentence)
+    return plain.format(_words(bounds))
 
 
 def _words(bounds: Range) -> str:

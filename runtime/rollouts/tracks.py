@@ -20,7 +20,7 @@ MAX_FIELDS = 64
 EXPLAINED = 0.02  # of a number's variance: what is left of one that others show
 SAMPLES = 256  # rows by which numbers are compared with one another
 SECRET = frozenset({"success"})  # policy search never uses the success predicate (paper, section 3.2)
-PARTS = 1000  # of a range: values that differ by less may look alike
+PARTS = 200  # of a range: values that differ by less may look alike
 MOST_DECIMALS = 6
 LARGE = 1e6  # from which a number has an exponent
 NOISE = 1e-9  # a number whose range is smaller does not change
@@ -127,7 +127,7 @@ class Track:
     def shown(self, rows: Sequence[int], *, by_range: bool = False) -> Callable[[int], str]:
         """How the values in these rows are written: as by `at`, or with as many decimals as the range needs.
 
-        There are more, up to a thousandth of the range, where three in a row would look alike and differ by that.
+        There are more where three in a row would look alike and differ by a two-hundredth of the range.
         """
         numbers = self.numbers
         if numbers is None or self.values.dtype.kind != "f" or self.spread <= NOISE:

@@ -134,6 +134,8 @@ def test_writers_of_evaluators_read_only_what_shows_in_a_recording(domain: Hanoi
     assert "turned about the vertical" in differences("hard") and "turned" not in differences("table")
     assert "shifted together" in differences("table")
     assert "A push of 0.1 m/s slides a cube by" in differences("hard")
+    late = domain.brief(domain.options({"latency_steps": [4, 4]}, preset="paper")).uncertainties
+    assert "late by a whole number of control steps, always 4;" in late
     assert "nearly the same way" in differences("none")
 
 

@@ -131,7 +131,7 @@ def test_the_same_numbers_lead_every_trace_of_a_task(scales: list[float]) -> Non
     assert shown[:3] == LED[:3] and not set(LED[3:]) & set(shown), "8 points of time show nothing of a stride"
 
 
-def test_steps_tell_apart_what_differs_by_a_thousandth_of_the_range() -> None:
+def test_steps_tell_apart_what_differs_by_a_part_of_the_range() -> None:
     angle = np.r_[np.linspace(3.1, 0.86, 40), 0.834, 0.811, 0.79, 0.772, 0.76]
     (part,) = parts_of({"angle": angle})
     shown = part.shown(range(40, 45), by_range=True)
