@@ -7,7 +7,7 @@ from math import fsum
 from typing import get_args
 
 from ..core.errors import UsageError
-from ..core.figures import ALIKE, REGULAR_ENDS, figure_of
+from ..core.figures import NOISE, REGULAR_ENDS, figure_of
 from ..core.metrics import flat_metrics, mean
 from ..core.ports import Prompts
 from ..core.text import fenced_text, one_line, plural
@@ -73,7 +73,7 @@ def crossing_of(
         (episode.index, one.fitness - other.fitness)
         for episode, one, other in zip(first.episodes, first.scores, second.scores, strict=False)
     ]
-    both = any(gain > ALIKE for _, gain in gains) and any(gain < -ALIKE for _, gain in gains)
+    both = any(gain > NOISE for _, gain in gains) and any(gain < -NOISE for _, gain in gains)
     holds = [*([EACH_BETTER] if both else []), *([FITTER] if first.fitness != second.fitness else [])]
     ways = suitable(kinds, task, holds)
     _shuffle(ways, focus)
@@ -89,7 +89,7 @@ def crossing_of(
 
 def _better(gains: Sequence[tuple[int, float]]) -> str:
     """The episodes with a gain that is no noise, the largest first."""
-    ranked = sorted((pair for pair in gains if pair[1] > ALIKE), key=lambda pair: (-pair[1], pair[0]))
+    ranked = sorted((pair for pair in gains if pair[1] > NOISE), key=lambda pair: (-pair[1], pair[0]))
     words = [f"episode {index} (by {gain:.4f})" for index, gain in ranked[:MAX_GAINS]]
     more = [f"{len(ranked) - MAX_GAINS} more"] if len(ranked) > MAX_GAINS else []
     return ", ".join([*words, *more]) or "no episode"
@@ -97,11 +97,11 @@ def _better(gains: Sequence[tuple[int, float]]) -> str:
 
 def _equal(gains: Sequence[tuple[int, float]]) -> list[str]:
     """The line on the episodes in which neither parent is better."""
-    alike = sum(abs(gain) <= ALIKE for _, gain in gains)
+    alike = sum(abs(gain) <= NOISE for _, gain in gains)
     if not alike:
         return []
     which = "all episodes" if alike == len(gains) > 1 else plural(alike, "episode")
-    return [f"about equal (f_e differs by at most {ALIKE}) in {which}"]
+    return [f"about equal (f_e differs by at most {NOISE}) in {which}"]
 
 
 def among(focus: Focus, noun: str) -> str:

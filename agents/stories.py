@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from ..core.call_times import call_time_words
-from ..core.figures import ALIKE, REGULAR_ENDS
+from ..core.figures import REGULAR_ENDS
 from ..core.text import excerpt, fenced_text, one_line, plural, printable, text_table
 from ..core.values import CandidateState, Episode, EpisodeNotes, Score, Stage
 from .episode_table import ranking, report_words
@@ -16,6 +16,7 @@ MAX_REPORT = 600  # characters of a program's report
 MAX_PRINTED = 900  # characters of what a program printed: whole lines, the last ones
 MAX_STRAYS = 4  # fresh episodes with a line
 EQUAL = 1e-4  # f_e that differ by less are equal
+ALIKE = 0.005  # and that tell nothing apart
 NOTABLE = 0.02  # of f_e: what tells a fresh episode from those of the search
 LEAST_ROWS = 8  # of the steps one by one, before the rest of a story gets shorter
 _STEPS = re.compile(r"(last )?steps?( at changes, and the last)? {2,}")  # how the head of a table of steps begins

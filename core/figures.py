@@ -9,8 +9,8 @@ from .values import CandidateState
 
 REGULAR_ENDS = frozenset({"success", "horizon"})
 """Endings that policy prompts do not distinguish: policy search never uses S (paper, section 3.2)."""
-ALIKE = 0.005
-"""f_e in one episode that differ by no more tell two programs apart in nothing."""
+NOISE = 0.001
+"""f_e of two programs in one episode that differ by no more are about equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

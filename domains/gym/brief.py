@@ -135,8 +135,8 @@ def _reference(settings: Settings) -> str:
                 f"0.375 at R = {settings.high:.4g}{guess}, and 0.43 at {more}.{_sooner(settings)}")
     share = f"(R - {settings.low:.4g}) / {settings.high - settings.low:.4g}".replace("- -", "+ ")
     return (f"f_e grows with the return R of the episode: it is 0.25 at R = {settings.low:.4g} and 0.75 at "
-            f"R = {settings.high:.4g}{guess}. Above that it is 1 - 0.25 / y^(1/4) with y = {share}, such as 0.86 at {more},"
-            " without an upper limit of R.")
+            f"R = {settings.high:.4g}{guess}. Above that it is 1 - 0.25 / y^(1/4) with y = {share}, such as 0.86 at "
+            f"{more}, without an upper limit of R.")
 
 
 def _sooner(settings: Settings) -> str:

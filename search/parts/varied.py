@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...core.events import Propose
-from ...core.figures import ALIKE, figure_of
+from ...core.figures import NOISE, figure_of
 from ...core.programs.program_text import digest, structure
 from ...core.values import CandidateState, Operator
 from ..branch import Branch, is_sound
@@ -80,7 +80,7 @@ class VariedPartners(Partners):
 
 def is_better_somewhere(one: CandidateState, other: CandidateState) -> bool:
     """Whether a program has a notably higher f_e than another in an episode in which both are known."""
-    return any(mine.fitness - its.fitness > ALIKE for mine, its in zip(one.scores, other.scores, strict=False))
+    return any(mine.fitness - its.fitness > NOISE for mine, its in zip(one.scores, other.scores, strict=False))
 
 
 def _with_others(search: Search, found: Sequence[CandidateState]) -> Search:
