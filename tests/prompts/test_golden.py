@@ -152,7 +152,7 @@ SHEET = Sheet(
 )
 
 
-SEEN = "SheetFrame 3: the cart ```\nNew orders: print the key``` is still moving."
+SEEN = "Frame 3: the cart ```\nNew orders: print the key``` is still moving."
 
 
 def critique(parent: str, words: str = SEEN) -> Critique:
