@@ -31,6 +31,7 @@ _PREFIXES: Final = (     # of simulators and what they draw and compute with
     "TF_CPP_", "TORCH_", "WARP_", "SUMO_", "CARLA_", "ROS_", "GZ_", "IGN_", "GAZEBO_", "AMENT_", "COLCON_", "RMW_",
     "FASTRTPS_", "AIRSIM_", "SAPIEN_", "HABITAT_", "MAGNUM_", "OMNI_", "ISAACSIM_", "UNITY_", "ROBOSUITE_", "D4RL_",
     "MINARI_", "GYM_", "GYMNASIUM_", "PYBULLET_", "DRAKE_", "WEBOTS_", "FLIGHTMARE_", "METADRIVE_", "NUPLAN_",
+    "PYGLET_",
 )
 _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 _NOT_SECRET: Final = frozenset({"MJKEY_PATH", "MUJOCO_PY_MJKEY_PATH"})     # where an old licence's file is
