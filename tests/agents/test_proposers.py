@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.proposers import NO_REJECTIONS, NOT_SHOWN, Crosser, HillClimber, Initiator, Mutator
+from memento.agents.proposers import FIRST_OTHER, NO_REJECTIONS, NOT_SHOWN, Crosser, HillClimber, Initiator, Mutator
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.faults import Fault, FaultKind
@@ -29,6 +29,7 @@ from ..support.prompt_samples import (
     CRASH,
     EVALUATOR,
     EVALUATOR_CONTRACT,
+    LINEAGE,
     OTHER,
     POLICY,
     REJECTIONS,
@@ -123,6 +124,19 @@ async def test_the_success_rate_is_in_no_policy_prompt() -> None:
     for kind, order in ORDERS:
         other = replace(order, parents=tuple(map(failing, order.parents)))
         assert await asked(kind, order) == await asked(kind, other)
+
+
+async def test_the_code_of_another_program_is_shown_only_where_it_is_short() -> None:
+    """A difference of 30,000 characters took a third of a prompt, and no writer used it."""
+    idea = replace(LINEAGE[1], id="g0/macro/2", operator=Operator.MACRO)
+    for changed, shown in ((20, True), (450, False)):
+        lines = [f"x_{place} = {place}" for place in range(1_500)]
+        parent = candidate(Program("\n".join(lines)))
+        lines[:changed] = [f"x_{place} = {place} + 1" for place in range(changed)]
+        other = candidate(Program("\n".join(lines)), name=idea.id, lineage=(idea,))
+        prompt = await asked(Mutator, replace(propose(Operator.MACRO, parent), others=(other,)))
+        assert "## Good programs of another structure" in prompt
+        assert ("-x_7 = 7\n" in prompt, FIRST_OTHER in prompt) == (shown, shown)
 
 
 async def test_the_hill_climb_prompt_shows_edit_summaries_of_the_memory_only() -> None:
