@@ -155,8 +155,8 @@ def test_only_a_finished_run_has_a_tape_and_its_name_says_so(tmp_path: Path) -> 
 def test_a_tape_names_no_place_of_the_machine(tmp_path: Path) -> None:
     """The folder and the Python of whoever made the run are of no use to others."""
     [started] = [fact for fact in STORY if isinstance(fact, RunStarted)]
-    options = {"python": "/home/me/bin/python", "measure": "success"}
-    begun = replace(started, settings={**started.settings, "options": options}, place={"folder": "/home/me"})
+    options = {"python": "/elsewhere/me/bin/python", "measure": "success"}
+    begun = replace(started, settings={**started.settings, "options": options}, place={"folder": "/elsewhere/me"})
     with RunStore.create(tmp_path / "one", clock=SystemClock()) as store:
         store.append([begun, *(fact for fact in STORY if fact is not started)])
     export_tape(tmp_path / "one", tmp_path / "one.tape.xz")
