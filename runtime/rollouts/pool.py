@@ -31,6 +31,7 @@ _log = structlog.get_logger("memento.rollouts")
 
 TRIES: Final = 2            # of a task
 KILLED_TRIES: Final = 3     # of a task whose worker or warm process ended, as by a SIGKILL from outside
+AGREEING: Final = 4         # fresh processes that repeat an episode which differed: two may be alike by chance
 WARM_AFTER_S: Final = 1.0   # without a task, as while the first prompt is out
 IDLE_SEEDS: Final = (1, 2, 3)   # of the episodes that show whether a simulator works at all
 
@@ -338,12 +339,12 @@ class ProcessPool:
     async def _judge(
         self, slot: WorkerSlot, message: messages.Message, program: Program, order: str, differs: str
     ) -> None:
-        """Why an episode that was repeated differed: two fresh processes agree if the environment keeps something.
+        """Why an episode that was repeated differed: fresh processes agree if the environment keeps something.
 
         Then every later roll has a process of its own, which would not help where the two differ as well.
         """
         found = set[str]()
-        for _ in range(2):
+        for _ in range(AGREEING):
             await self._slots.empty(slot)
             with suppress(WorkerLost):
                 answer = await self._slots.attempt(slot, {**message, "compared": False, "digest": True}, program, order)
