@@ -71,8 +71,8 @@ class Phases:
         command = read_command(action)
         if isinstance(command, Stop):
             return command
-        self._guard = guarding.pressed(self._guard, state, self._limits)
-        stop = guarding.violation(self._guard, state, before, self._limits)
+        self._guard = guarding.after_period(self._guard, state, before, self._limits)
+        stop = guarding.violation(self._guard, state, self._limits)
         if stop is None and self._leg is None and self._begins(command):
             stop = self._start(command, state, cubes)
         elif self._command is not None and command.phase is not self._command.phase and self._leg is not None:

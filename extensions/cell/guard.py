@@ -40,6 +40,8 @@ class Guarded:
     turning: Array          # (3,) rad/s
     goal: Array             # (3,) where increments accumulate, for goal_update "desired"
     goal_rotation: Array    # (3, 3)
+    measured: Array         # (3,) m/s of the hand in the last period
+    gained: Array           # (3,) m/s, by which that changed
     begun_s: float
     forced: int = 0         # periods in a row with too much force
     walled: int = 0         # periods in a row in which the policy pushed against the box
@@ -50,7 +52,8 @@ def begin(state: ArmState) -> Guarded:
     rotation = matrix_of(state.eef_quat)
     return Guarded(
         position=state.eef_pos.copy(), rotation=rotation, velocity=np.zeros(3), turning=np.zeros(3),
-        goal=state.eef_pos.copy(), goal_rotation=rotation, begun_s=state.time_s,
+        goal=state.eef_pos.copy(), goal_rotation=rotation, measured=np.zeros(3), gained=np.zeros(3),
+        begun_s=state.time_s,
     )
 
 
@@ -66,8 +69,8 @@ def advance(
     """The next waypoint for an action (7,), or why the arm stops. `before` are the readings one period earlier."""
     if action.shape != (7,) or not np.isfinite(action).all():
         return guard, Stop(why="action", detail="the action is not seven finite numbers")
-    guard = pressed(guard, state, limits)
-    broken = violation(guard, state, before, limits)
+    guard = after_period(guard, state, before, limits)
+    broken = violation(guard, state, limits)
     if broken is not None:
         return guard, broken
     action = np.clip(action, -1.0, 1.0)
@@ -106,22 +109,26 @@ def tilt_rad(rotation: Array) -> float:
     return float(np.arccos(np.clip(-rotation[2, 2], -1.0, 1.0)))
 
 
-def pressed(guard: Guarded, state: ArmState, limits: LimitsPart) -> Guarded:
-    """The guard after a period with this force on the hand."""
-    return replace(guard, forced=guard.forced + 1 if np.linalg.norm(state.force_n) > limits.force_n else 0)
-
-
-def violation(guard: Guarded, state: ArmState, before: ArmState, limits: LimitsPart) -> Stop | None:
-    """The limit that the readings break, if any."""
+def after_period(guard: Guarded, state: ArmState, before: ArmState, limits: LimitsPart) -> Guarded:
+    """The guard after a period with these readings at its end and those before it."""
     passed_s = state.time_s - before.time_s
     velocity = (state.eef_pos - before.eef_pos) / passed_s if passed_s > 0.0 else np.zeros(3)
-    soon = state.eef_pos + AHEAD_S * velocity
+    forced = guard.forced + 1 if np.linalg.norm(state.force_n) > limits.force_n else 0
+    return replace(guard, measured=velocity, gained=velocity - guard.measured, forced=forced)
+
+
+def violation(guard: Guarded, state: ArmState, limits: LimitsPart) -> Stop | None:
+    """The limit that the readings break, if any."""
+    low, high = room(limits)
+    # No waypoint leads into the margin: a hand that gains speed there swings, and gains as much once more.
+    swings = ((state.eef_pos < low) | (state.eef_pos > high)) & (guard.gained * guard.measured > 0.0)
+    soon = state.eef_pos + AHEAD_S * (guard.measured + np.where(swings, guard.gained, 0.0))
     if (soon < limits.low_m).any() or (soon > limits.high_m).any():
         where = ", ".join(f"{value:.3f}" for value in state.eef_pos)
         return Stop(why="box", detail=f"the hand leaves the workspace, at {where}")
     if guard.forced >= limits.force_steps:
         return Stop(why="force", detail=f"{np.linalg.norm(state.force_n):.0f} N on the hand")
-    speed = float(np.linalg.norm(velocity))
+    speed = float(np.linalg.norm(guard.measured))
     if speed > limits.speed_m_s:
         return Stop(why="speed", detail=f"the hand moves at {speed:.2f} m/s")
     away = float(np.linalg.norm(state.eef_pos - guard.position))

@@ -108,6 +108,19 @@ def test_readings_stop_the_arm() -> None:
         assert isinstance(stop, Stop) and stop.why == why, why
 
 
+@pytest.mark.parametrize(("speeds", "stops"), [((0.09, 0.12), True), ((0.12, 0.12), False), ((0.15, 0.12), False)])
+def test_a_hand_that_gains_speed_in_the_margin_is_stopped_earlier(speeds: tuple[float, float], stops: bool) -> None:
+    """A program of increments, which turned the hand and turned round, swung it 3 mm out of the box before."""
+    place, now = np.array([LOW[0] + 0.013, 0.0, 1.0]), 0.0
+    there = place + np.array([PERIOD_S * sum(speeds), 0.0, 0.0])
+    guard, following = guarding.begin(state(there)), None
+    for speed in speeds:
+        before, now = state(there, time_s=now), now + PERIOD_S
+        there = there - np.array([PERIOD_S * speed, 0.0, 0.0])
+        guard, following = advance(guard, np.zeros(7), state(there, time_s=now), before, "achieved")
+    assert isinstance(following, Stop) == stops
+
+
 def test_force_stops_the_arm_only_when_it_lasts() -> None:
     middle = (LOW + HIGH) / 2
     guard = guarding.begin(state(middle))
