@@ -3,14 +3,18 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from ..core.errors import StoreError, UsageError, os_problem
 from ..core.events import EvaluatorChosen, InitialChosen, SearchEnded
 from ..core.files import open_regular, read_bounded, replace_file
-from ..core.values import JSON, Program
+from ..core.values import Program
 from ..memory.origin import is_written_here, sign
 from ..memory.runs import is_run
 from ..memory.store import RunStore
@@ -20,6 +24,7 @@ from .plan import Beginning, Job
 PLAN, MEASURES, JOURNAL = "comparison.json", "measures.jsonl", "journal.jsonl"
 FORMAT = 1
 LARGEST = 2**28      # bytes of one of its files
+Line = TypeVar("Line")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,12 @@ class Measured:
     seed: int
     skip: int
     result: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what is no measure: the line of a folder and of an archive may be anybody's."""
+        rows = self.result.get("per_episode")
+        if not isinstance(rows, list) or not all(map(_is_episode, rows)) or not 0 <= self.skip < len(rows):
+            raise ValueError("the measure has no episodes, or not such as are measured")
 
     @property
     def episodes(self) -> list[Mapping[str, Any]]:
@@ -55,6 +66,28 @@ class Measured:
         """The mean return over the episodes that count and have one; None if none has."""
         values = [found for each in self.episodes if (found := each.get("episode_return")) is not None]
         return sum(values) / len(values) if values else None
+
+
+def _is_episode(row: object) -> bool:
+    """Whether this is an episode with its success, its fitness in [0, 1] and its return; each may be missing."""
+    if not isinstance(row, Mapping) or not {"success", "fitness"} <= row.keys():
+        return False
+    success, fitness, returned = row["success"], row["fitness"], row.get("episode_return")
+    if not (success is None or isinstance(success, bool)) or not all(
+        value is None or (isinstance(value, int | float) and isfinite(value)) for value in (fitness, returned)
+    ):
+        return False
+    return fitness is None or 0.0 <= fitness <= 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalLine:
+    """One event of a comparison, for people."""
+
+    at: float       # seconds since the epoch
+    job: str
+    event: str
+    message: str = ""
 
 
 class ComparisonFolder:
@@ -165,15 +198,15 @@ class ComparisonFolder:
 
     def measures(self) -> dict[tuple[str, str], Measured]:
         """The last finished measure of each (job, measure)."""
-        return {(line["job"], line["measure"]): Measured(**line) for line in self._lines(MEASURES)}
+        return {(line.job, line.measure): line for line in self._lines(MEASURES, TypeAdapter(Measured))}
 
     def note(self, *, at: float, job: str, event: str, message: str = "") -> None:
         """Add a line to the journal, which is for people only."""
-        self._append(JOURNAL, {"at": at, "job": job, "event": event, "message": message})
+        self._append(JOURNAL, asdict(JournalLine(at=at, job=job, event=event, message=message)))
 
-    def journal(self) -> tuple[Mapping[str, Any], ...]:
+    def journal(self) -> tuple[JournalLine, ...]:
         """The events of the comparison, oldest first."""
-        return tuple(self._lines(JOURNAL))
+        return tuple(self._lines(JOURNAL, TypeAdapter(JournalLine)))
 
     def _append(self, name: str, line: Mapping[str, Any]) -> None:
         text = json.dumps(line, allow_nan=False, ensure_ascii=False) + "\n"
@@ -188,8 +221,8 @@ class ComparisonFolder:
             file.flush()
             os.fsync(file.fileno())
 
-    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """The complete lines. One that a killed process left incomplete is skipped; its work is repeated."""
+    def _lines(self, name: str, kind: TypeAdapter[Line]) -> Iterator[Line]:
+        """The lines of this kind. One that a killed process left incomplete is skipped; its work is repeated."""
         path = self.path / name
         try:
             content = read_bounded(path, LARGEST)
@@ -198,12 +231,8 @@ class ComparisonFolder:
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {os_problem(error)}") from error
         for text in content.decode(errors="replace").splitlines():
-            try:
-                line: JSON = json.loads(text)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(line, dict):
-                yield line
+            with suppress(ValidationError):
+                yield kind.validate_json(text)
 
 
 def _ends_a_line(path: Path) -> bool:

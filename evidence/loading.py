@@ -125,7 +125,7 @@ def _task_settings(record: RunRecord) -> dict[str, JSON]:
 def load_comparison(folder: ComparisonFolder) -> Evidence:
     """A comparison, done or not. A run that cannot be read is in `missing`, with the reason."""
     experiment = folder.plan()
-    last = {line["job"]: f"{line['event']}: {line['message']}".rstrip(": ") for line in folder.journal()}
+    last = {line.job: f"{line.event}: {line.message}".rstrip(": ") for line in folder.journal()}
     records, missing, baselines = [], {}, []
     for job in list_jobs(experiment):
         path = folder.run_of(job)

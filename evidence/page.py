@@ -58,6 +58,9 @@ FEW = 3  # runs shown one by one; of more, the best per task
 REASONS = 3
 
 
+_CONTROLS: Final = {code: "?" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """A picture or a film of a rollout, as a data URI, with its caption."""
@@ -112,10 +115,11 @@ class RunSection:
 
 
 def render(evidence: Evidence, frame: PageOrigin) -> str:
-    """The page."""
-    return _environment().get_template("page.html").render(
+    """The page, in which "?" stands for control characters."""
+    page = _environment().get_template("page.html").render(
         **_content(evidence, frame), figure_downloads=figure_downloads, table_downloads=table_downloads
     )
+    return page.translate(_CONTROLS)
 
 
 def list_parts(evidence: Evidence) -> tuple[list[Figure], list[Table]]:

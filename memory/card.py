@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from ..core.events import (
     CandidateScored,
@@ -36,7 +36,11 @@ PURPOSES: Final = {INITIAL: "p_0", SEARCH: "candidates", CONFIRM: "confirmation"
 
 # What the unseen episodes say about the stated figure:
 ALIKE = 0.01  # of the unseen figure
-HOLDS, OVERSTATED, UNDERSTATED, TOO_FEW = "holds", "overstated", "understated", "too few"
+HOLDS: Final = "holds"
+OVERSTATED: Final = "overstated"
+UNDERSTATED: Final = "understated"
+TOO_FEW: Final = "too few"
+LuckVerdict = Literal["holds", "overstated", "understated", "too few"]      # of an archive too, which anybody may write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,7 @@ class Luck:
     unseen_interval: Interval | None
     gap: float
     gap_interval: Interval | None
-    verdict: str
+    verdict: LuckVerdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +203,7 @@ def _luck(view: RunView, unseen: Unseen) -> Iterator[Luck]:
             )
 
 
-def _verdict(stated: Interval, interval: Interval | None, episodes: int, *, alike: bool) -> str:
+def _verdict(stated: Interval, interval: Interval | None, episodes: int, *, alike: bool) -> LuckVerdict:
     """`stated` is that of a share of fresh episodes, which selected nothing, else the figure itself, twice.
 
     `alike`: the figures differ by so little that nobody would act on it.
@@ -214,7 +218,7 @@ def _verdict(stated: Interval, interval: Interval | None, episodes: int, *, alik
 # -------------------------------------------------------------------------------------------- in words
 
 
-VERDICTS: Final = {     # the worst first
+VERDICTS: Final[dict[LuckVerdict, str]] = {     # the worst first
     OVERSTATED: "the first figure does not hold", UNDERSTATED: "better than stated",
     TOO_FEW: "too few episodes to trust either figure", HOLDS: "the first figure holds",
 }
