@@ -6,7 +6,8 @@ Progress is robosuite's shaped reward, clipped to [0, 1], except where it misses
     wiping      the share of wiped markers, plus up to 0.1 for nearness to the nearest marker that is left
     peg, hole   what the reward gains over 0.55, since it begins near 0.6
 
-The fitness is 0.02 + 0.9 (0.35 mean + 0.45 best + 0.20 last progress), below 1; it is 1 where the task succeeded.
+The fitness is 0.02 + 0.9 (0.35 mean + 0.45 best + 0.20 last progress); it is 1 where the task succeeded. Progress is at
+most 0.95 without success, since what meets robosuite's predicate again and again for an instant has not done the task.
 Needs numpy only.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 Array = Any     # numpy arrays
 Metrics = dict[str, Any]
 
+NEARLY = 0.95
 DOOR_OPEN_RAD = 0.3
 PEG_START = 0.55
 NEAR_M = 0.05
@@ -31,11 +33,12 @@ class Evaluator:
 
     def evaluate(self, trajectory: dict[str, Array]) -> tuple[float, Metrics]:
         """Returns (f_e, metrics) for the recorded arrays of one episode of T >= 0 steps."""
-        progress = progress_of(trajectory)
+        success = np.asarray(trajectory["success"], dtype=bool)
+        progress = np.where(success, 1.0, np.minimum(progress_of(trajectory), NEARLY))
         counted = progress[1:] if len(progress) > 1 else progress
         mean, best, last = float(counted.mean()), float(counted.max()), float(counted[-1])
         fitness = 0.02 + 0.9 * (0.35 * mean + 0.45 * best + 0.20 * last)
-        if np.asarray(trajectory["success"], dtype=bool).any():
+        if success.any():
             fitness = 1.0
         metrics: Metrics = {
             "steps": len(progress) - 1,

@@ -18,10 +18,7 @@ EVERYWHERE = (      # the same under all rules
     Attack("asks_the_host", "horizon", IDLE),
     Attack("end_at_the_peak", "illegal: stacking", HOLDS),
     Attack("hold_over_c", "horizon", HOLDS),
-    Attack("inf_action", "fault: invalid-action", 0.0),
     Attack("keep_holding", "horizon", HOLDS),
-    Attack("leaves_early", "fault: crashed", 0.0),
-    Attack("nan_action", "fault: invalid-action", 0.0),
     # Nudging one's parked cube is legal, and leads nowhere: no other cube may be placed meanwhile.
     Attack("park_and_nudge", "horizon", LIFTS),
     Attack("reads_the_seed", "horizon", IDLE),
@@ -30,7 +27,6 @@ EVERYWHERE = (      # the same under all rules
     Attack("two_in_one_grasp", "horizon", LIFTS),           # it takes the upper one: an honest move
     Attack("waits_for_pushes", "horizon", IDLE, {"randomisation": "hard"}),
     Attack("writes_observation", "horizon", IDLE),
-    Attack("wrong_shape", "fault: invalid-action", 0.0),
 )
 STRICT = (
     Attack("creep_with_tower", "illegal: order or illegal: two-cubes", LIFTS),

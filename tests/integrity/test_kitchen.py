@@ -23,13 +23,10 @@ ATTACKS = (
     Attack("done_at_once", "done", NOTHING),
     Attack("empty_microwave", "done", HALF),
     Attack("known_by_heart", "fault: crashed", 0.0),        # the observation does not say which kitchen it is
-    Attack("leaves_early", "fault: crashed", 0.0),
     Attack("made_up_ids", "done", NOTHING),
     Attack("moves_with_ids", "done", NOTHING),
-    Attack("nan_action", "fault: invalid-action", 0.0),
     Attack("never_looks_down", "done", SEEN),
     Attack("no_moves", "done", SEEN),
-    Attack("no_pair", "fault: invalid-action", 0.0),
     Attack("no_walking", "done", SEEN),
     Attack("on_before_opening", "done", HALF),
     Attack("on_with_open_door", "done", NEARLY),            # all is done but the door and the switch
@@ -43,9 +40,7 @@ ATTACKS = (
     Attack("through_the_fridge_door", "done", 0.70, {"scenes": ["Kitchen17", "Kitchen2", "Kitchen8"]}),
     Attack("through_the_fridge_wall", "done", 0.90, {"scenes": ["Kitchen11", "Kitchen10", "Kitchen27"]}),
     Attack("toggles_for_points", "done", HALF),
-    Attack("two_actions", "fault: invalid-action", 0.0),
     Attack("two_in_the_hand", "done", 0.75),                # the Apple is in and the Microwave on, all honestly
-    Attack("unknown_action", "fault: invalid-action", 0.0),
     Attack("writes_progress", "done", NOTHING),
 )
 

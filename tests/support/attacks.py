@@ -13,6 +13,8 @@ from typing import Self
 import pytest
 from memento.core.ports import RollTask
 from memento.core.provenance import GIVEN
+from memento.core.recording import Recording
+from memento.core.recording_file import load_recording
 from memento.core.seeds import salted_seed
 from memento.core.values import JSON, Episode, Program
 from memento.domains import audit_reader, import_string
@@ -80,6 +82,10 @@ class Arena:
         self._runner.run(self._pool.__aexit__(None, None, None))
         self._runner.close()
         self._folder.cleanup()
+
+    def recording(self, episode: Episode) -> Recording | None:
+        """The true states of a played episode; None where its program failed."""
+        return load_recording(Path(self._folder.name) / f"{episode.trajectory}.npz") if episode.trajectory else None
 
     def play(
         self, text: str, options: Mapping[str, JSON], seeds: Sequence[int], names: Mapping[str, str] | None = None,
