@@ -47,7 +47,7 @@ def mean_interval(values: Sequence[float], *, least: float = -inf, most: float =
     if n < 2:
         return None
     mean = fsum(values) / n
-    half = t_quantile(n - 1) * sqrt(fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
+    half = t_quantile(n - 1) * sqrt(fsum((value - mean) * (value - mean) for value in values) / (n - 1) / n)
     return max(least, mean - half), min(most, mean + half)
 
 

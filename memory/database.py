@@ -15,6 +15,7 @@ from .sqlite_library import Database
 
 _BUSY_S = 10.0
 _CANNOT_WRITE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+_NO_ROOM = sqlite3.SQLITE_IOERR_SHMSIZE     # for the index of the write-ahead log
 
 
 def make_database(folder: Path, fill: Callable[[Database], None]) -> None:
@@ -51,7 +52,7 @@ def connect_guest(folder: Path) -> Database:
 
 
 def connect_reader(folder: Path) -> tuple[Database, "tempfile.TemporaryDirectory[str] | None"]:
-    """A read-only connection, which works on a read-only disk too, and the folder of a copy if one was needed.
+    """A read-only connection, which works on a read-only or full disk too, and the folder of a copy if one was needed.
 
     The database is copied only if a killed writer left a write-ahead log on a disk where SQLite cannot rebuild
     the index of that log.
@@ -60,7 +61,7 @@ def connect_reader(folder: Path) -> tuple[Database, "tempfile.TemporaryDirectory
     try:
         return Database(_open(path, "mode=ro"), execute_plugins=False), None
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in _CANNOT_WRITE:
+        if error.sqlite_errorcode & 0xFF not in _CANNOT_WRITE and error.sqlite_errorcode != _NO_ROOM:
             raise
     log = path.with_name(f"{DATABASE}-wal")
     if not log.exists() or log.stat().st_size == 0:

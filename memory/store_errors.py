@@ -15,6 +15,7 @@ _PROBLEMS = {
     sqlite3.SQLITE_CANTOPEN: f"cannot be opened: check the permissions of the folder and of {DATABASE}",
     sqlite3.SQLITE_PERM: f"cannot be opened: check the permissions of the folder and of {DATABASE}",
     sqlite3.SQLITE_FULL: f"cannot be written: {DISK_FULL}",
+    sqlite3.SQLITE_IOERR_SHMSIZE: f"cannot be written: {DISK_FULL}",
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
     sqlite3.SQLITE_CORRUPT: f"is damaged: {DATABASE} is cut off or overwritten; restore a copy, or start a new run",
     sqlite3.SQLITE_NOTADB: f"is damaged: {DATABASE} is not a database; restore a copy, or start a new run",
@@ -30,8 +31,9 @@ def storage_errors(folder: Path, *, doing: str = "opened") -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        raise store_error(folder, _PROBLEMS.get(code, f"cannot be used: {error}")) from error
+        code = getattr(error, "sqlite_errorcode", 0)
+        problem = _PROBLEMS.get(code) or _PROBLEMS.get(code & 0xFF) or f"cannot be used: {error}"
+        raise store_error(folder, problem) from error
     except OSError as error:
         raise store_error(folder, f"cannot be {doing}: {os_problem(error)}") from error
 

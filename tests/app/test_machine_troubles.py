@@ -1,6 +1,7 @@
 """The machine's effects on a run: full and read-only disks, stopped processes, Ctrl-C, fewer layers than before."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -82,7 +83,7 @@ exit $code
 
 @own_disk
 @pytest.mark.slow
-@pytest.mark.parametrize("size", first_and_nightly("900k", "400k"))
+@pytest.mark.parametrize("size", first_and_nightly("900k", "400k", "300k"))
 def test_a_full_disk_ends_a_run_with_one_sentence_and_loses_nothing(small_disk: Path, size: str) -> None:
     options = " ".join([*QUICK, "--set", "keep_trajectories=true"])
     done = on_a_disk(small_disk, FULL.format(size=size, options=options))
@@ -151,6 +152,26 @@ def test_a_run_on_a_read_only_disk_can_be_read_and_not_resumed(small_disk: Path)
     assert "out of budget" in done.stdout
 
 
+FINISHED = """
+mount -t tmpfs -o size=4m tmpfs "$DISK" || exit 99
+cd "$DISK" && mkdir runs && cp -r {run} runs/one && rm -f runs/one/run.sqlite-*
+dd if=/dev/zero of=fill bs=1k 2> /dev/null
+for command in "show one" "rank one --episodes 2 --programs 2 --workers 1" "export one --to tape --out one.tape.xz"; do
+    "$PY" -m memento $command > /dev/null; echo $?
+done
+rm fill
+"$PY" -m memento rank one --episodes 2 --programs 2 --workers 1 > /dev/null 2>&1; echo $?
+"""
+
+
+@own_disk
+@pytest.mark.slow
+def test_a_finished_run_on_a_full_disk_is_shown_and_measured_later(small: Runs, small_disk: Path) -> None:
+    done = on_a_disk(small_disk, FINISHED.format(run=small.folder / "one"))
+    assert done.stdout.split() == ["0", "3", "2", "0"], done.stderr
+    assert len(sentences(done)) == done.stderr.count("\n") == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("damage", "words"), [
     (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), "is damaged: run.sqlite is cut off"),
@@ -204,6 +225,27 @@ def test_a_process_that_is_stopped_and_continued_changes_nothing(runs: Runs, sma
     assert runs.finish(process)["status"] == "done"
     assert verdicts(runs.facts("one")) == verdicts(small.facts("one"))
     wait_until_gone(workers)
+
+
+LEAPS = """
+import random, time
+draw, real = random.Random(3), time.time
+time.time = lambda: real() + draw.choice([0.0, -3600.0, 3650 * 86400.0, -3650 * 86400.0])
+from memento.cli import main
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_clock_that_leaps_by_years_changes_no_decision(runs: Runs, small: Runs) -> None:
+    done = subprocess.run(
+        [PYTHON, "-c", LEAPS, "run", "hanoi-kinematic", *QUICK, "--name", "one", "--runs", str(runs.folder), "--json"],
+        capture_output=True, text=True, timeout=150,
+    )
+    assert done.returncode == 0 and json.loads(done.stdout)["status"] == "done", done.stderr
+    assert verdicts(runs.facts("one")) == verdicts(small.facts("one"))
+    shown, _ = runs.start("show", "one").communicate(timeout=60)
+    assert "done" in shown.splitlines()[0]
 
 
 @pytest.mark.slow

@@ -339,7 +339,8 @@ def tried(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             continue
         with Arena(table.domain, [table.options]) as arena:
             for name in chosen:
-                ends, problem = [], ""
+                ends: list[str] = []
+                problem = ""
                 for outcome in arena.play(table.programs[name], table.options, table.seeds):
                     shown = arena.recording(outcome.episode)
                     done = shown is not None and table.is_done(shown)

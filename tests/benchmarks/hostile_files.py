@@ -85,7 +85,8 @@ DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {     # of packed JSON
 
 def changed(content: Any, draw: random.Random) -> Any:
     """The JSON value with one part of it replaced."""
-    place, above = content, None
+    place: Any = content
+    above: tuple[Any, Any] | None = None
     while isinstance(place, dict | list) and place and (above is None or draw.random() < 0.9):
         key = draw.choice(sorted(place) if isinstance(place, dict) else range(len(place)))
         above, place = (place, key), place[key]

@@ -1,6 +1,7 @@
 """The intervals against scipy's, and the sign-flip test against its definition."""
 
 import itertools
+from math import inf
 
 import numpy as np
 import pytest
@@ -84,3 +85,7 @@ def test_false_discoveries_stay_below_their_level() -> None:
         values = sign_flip_p_values([list(rng.normal(size=8) - base) for _ in range(5)])
         wrong += min(value for value in values if value is not None) <= ALPHA
     assert wrong / 400 <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+
+
+def test_a_huge_value_of_a_foreign_log_makes_the_interval_infinite() -> None:
+    assert mean_interval([1e308, 0.0, 0.5], least=0.0) == (0.0, inf)
