@@ -169,7 +169,7 @@ rm fill
 def test_a_finished_run_on_a_full_disk_is_shown_and_measured_later(small: Runs, small_disk: Path) -> None:
     done = on_a_disk(small_disk, FINISHED.format(run=small.folder / "one"))
     assert done.stdout.split() == ["0", "3", "2", "0"], done.stderr
-    assert len(sentences(done)) == done.stderr.count("\n") == 2
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow
