@@ -27,7 +27,7 @@ from memento.memory.store import RunStore
 
 from ..support.leftovers import processes_of
 from .kills import kill_all
-from .processes import GONE_S, left_of, levels
+from .processes import left_of, levels
 
 PROGRAM = (sys.executable, "-m", "memento")
 HORIZON = ("--set", "hanoi-kinematic.horizon=300")
@@ -45,6 +45,7 @@ COMMANDS = {
 }
 MOST_KILLS = 5          # of one folder
 LIFE_S = 400.0          # the deadline of a command that is not killed
+STARTING_S = 60.0       # a process that is being started sees after its imports that its parent is dead
 OUTLIVING_S = {"compare": LIFE_S}       # runs of a comparison outlive it by design; the next one waits for them
 SALT = "5eed" * 8                       # of all comparisons: without it each draws its own episodes
 OTHER_EACH_TIME = ("rolled_out",)       # and the times, whose names say so
@@ -83,7 +84,7 @@ class Killing:
                 yield f"repeated, it says {again}, and undisturbed {whole}"
 
     def _problem(self, name: str, killed: int, below: set[int], here: Path) -> str:
-        within_s = OUTLIVING_S.get(name, GONE_S)
+        within_s = OUTLIVING_S.get(name, STARTING_S)
         deadline_s = time.monotonic() + within_s
         left = left_of(below, within_s=within_s)
         while (left or processes_of(killed)) and time.monotonic() < deadline_s:
