@@ -22,7 +22,7 @@ from memento.core.events import (
 )
 from memento.core.ports import Attentive
 from memento.core.values import Episode
-from memento.runtime.rollouts.pool import WorkerActivity
+from memento.runtime.rollouts.worker_slots import WorkerActivity
 from memento.tui.display import PlainLines, Silence, open_display
 from memento.tui.live import SHORTEST, RichDisplay, draw
 from memento.tui.live_view import LiveView

@@ -15,7 +15,7 @@ from memento.memory.noting import read_note, with_notes
 from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
 from memento.memory.tail import Follower, matching, read_view, window
-from memento.runtime.rollouts.pool import WorkerActivity
+from memento.runtime.rollouts.worker_slots import WorkerActivity
 from memento.tui.display import Silence
 from memento.tui.snapshot import RunSnapshot
 from memento.tui.watch.following import follow
