@@ -42,10 +42,10 @@ TASK_OPTIONS: Mapping[str, Mapping[str, Mapping[str, JSON]]] = {
 """By preset and domain: the options of a search's task in which it differs from an evaluation with that preset."""
 
 OFFLINE: Mapping[str, int | str] = {
-    "generations": 1, "k_hc": 2, "k_macro": 0, "k_cross": 0, "confirm_episodes": 5, "choice_episodes": 6,
+    "generations": 2, "k_hc": 2, "k_macro": 1, "k_cross": 0, "confirm_episodes": 5, "choice_episodes": 6,
     "stop_when": "never", "proposer_turns": 20, "practice_episodes": 20, "practice_starts": 12,
 }
-"""What `quick` has instead where the offline model repairs programs in practice: few candidates, tried before."""
+"""What `quick` has instead where the offline model repairs programs in practice: fewer candidates, tried before."""
 
 TUNES = frozenset({"quick"})
 """The presets whose searches with the offline model tune constants where programs need numbers that fit one another."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.methods import SearchPart, candidates_expected, climb_width, method_named, tuning_episodes, tuning_slots
-from ..core.ports import Domain, Numeric, shelf_of
+from ..core.ports import Domain, Numeric, Twinned, shelf_of
 from ..core.values import JSON
 from ..search.conversing import PRACTICE
 from .model import Settings
@@ -103,9 +103,9 @@ def _settle_tuning_episodes(values: dict[str, Any], plain: Mapping[str, GivenVal
 def settle_practice(
     values: dict[str, Any], plain: Mapping[str, GivenValue], domain: Domain, options: Mapping[str, JSON]
 ) -> None:
-    """Try drafts by default where the offline model can read what its programs report.
+    """Try drafts by default where the offline model can read what its programs report, on a twin if there is one.
 
-    Only in a search of which the user decides no numbers.
+    Only in a search of which the user decides no numbers, and not where only these options have no twin.
     """
     model = Settings.model_fields["model"].default
     if plain.keys() & {*OFFLINE, *DECIDED} or values.get("model", model) != model:
@@ -115,7 +115,11 @@ def settle_practice(
     shelf = shelf_of(domain, options)
     if shelf is None or not shelf.signs:
         return
-    values |= OFFLINE
+    try:
+        twin = domain.twin(options) if isinstance(domain, Twinned) else None
+    except UsageError:
+        return
+    values |= {**OFFLINE, "practice_on": "task" if twin is None else "twin"}
 
 
 def settle_tuning(

@@ -3,7 +3,7 @@
 import ast
 import math
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.ports import Shelf, ShelfPart
@@ -14,7 +14,6 @@ REACHED = 0.6     # a milestone metric of at least this value counts as reached
 FLOOR = 0.05      # minimum weight, because metrics and reports may mislead
 LATER = 0.3       # factor for each milestone beyond the first unreached one
 TRIED = 0.5       # factor for recently edited parts
-CAUSED = 0.7      # factor for each sign of trouble that was shown before
 
 
 def milestones(parts: Iterable[ShelfPart]) -> tuple[str, ...]:
@@ -40,22 +39,10 @@ def needs(levels: Mapping[str, JSON], order: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def needs_of_report(report: Mapping[str, JSON], signs: Collection[str]) -> dict[str, float]:
-    """How much each sign of trouble in a program's own report needs an edit; empty if it reports none of them.
-
-    A report has the signs in the order in which they were first shown: what came first may be the cause of the rest.
-    """
-    found: dict[str, float] = {}
-    for name, value in report.items():
-        share = level(value) if name in signs else None
-        if share:
-            found[name] = CAUSED ** len(found) * share**2
-    return found
-
-
-def trouble_of_report(report: Mapping[str, JSON], signs: Collection[str]) -> float:
-    """How much trouble a program reports: 1 for each sign that it always shows."""
-    return sum((level(report.get(name)) or 0.0) ** 2 for name in signs)
+def needs_of_report(report: Mapping[str, JSON], signs: Sequence[str]) -> dict[str, float]:
+    """How much each sign of trouble in a program's own report needs an edit; empty if it reports none of them."""
+    shares = {name: level(report.get(name)) for name in signs}
+    return needs({name: 1.0 - share for name, share in shares.items() if share is not None}, signs)
 
 
 def weights(parts: Sequence[ShelfPart], need: Mapping[str, float], tried: Sequence[str] = ()) -> list[float]:

@@ -13,20 +13,14 @@ from ...core.events import Propose
 from ...core.programs.program_text import digest
 from ...core.turns import Conversation, Draft
 from ...core.values import CandidateState, Operator, Program
-from .edits import Forbidden, Workshop, needs, needs_of_report, summary_of, trouble_of_report, weights
+from .edits import Forbidden, Workshop, needs, needs_of_report, summary_of, weights
 from .proposer import Focus, propose, small_edit
 from .source import Edit, ParsedProgram
 
-ENOUGH = 8          # practice episodes without a flaw after which a program is submitted
+ENOUGH = 12         # practice episodes without a flaw after which a program is submitted
 GAIN = 0.05         # a rise of f_e that counts whatever the report says: who comes farther meets more trouble
-EVEN = 0.002        # a smaller change is none: an edit without effect may be half of one that helps
-RELIEF = 0.02       # less trouble that counts
-SLACK = 0.02        # f_e may fall by this much where there is less trouble
-SOON = 0.8          # of its rival's steps: a draft that ends before has met less trouble for that alone
-TIDY = 0.5          # trouble that an episode with f_e = 1 may show
+SLACK = 0.02        # f_e may fall by this much, and the need of repair rise
 PATIENCE = 8        # edits tried in vain in one episode before the next one is looked at
-HASTE = 3           # the same where f_e = 1
-OTHER = 0.03        # factor for edits of a part that bears on trouble which are not meant against it
 MORE = 0.5          # of the repairs have a second edit, and half of these a third
 DRAWS = 60          # draws of an edit that was not tried yet
 
@@ -45,19 +39,16 @@ class Bench:
     tried: frozenset[str] = frozenset()
     seen: frozenset[int] = frozenset()
 
-    def flawed(self, workshop: Workshop) -> Draft | None:
-        """The first result with a flaw for which patience is left, first of those that failed, then of the others."""
-        vain = {number: len(tried) for number, tried in self.failures.items()}
-        for failed, patience in ((True, PATIENCE), (False, HASTE)):
-            for number, draft in self.results.items():
-                flaw = failed or trouble(draft, workshop) > TIDY
-                if is_perfect(draft) != failed and flaw and vain.get(number, 0) < patience:
-                    return draft
+    def flawed(self) -> Draft | None:
+        """The first result with a flaw for which patience is left."""
+        for number, draft in self.results.items():
+            if not is_perfect(draft) and len(self.failures.get(number, ())) < PATIENCE:
+                return draft
         return None
 
 
 def is_perfect(draft: Draft) -> bool:
-    """Whether no fitness is left to gain in its episode."""
+    """Whether nothing is left to gain in its episode."""
     return draft.episode.fault is None and draft.fitness >= 1.0
 
 
@@ -76,38 +67,25 @@ def after(bench: Bench, draft: Draft, workshop: Workshop) -> Bench:
     if draft.program.text == bench.text:
         return replace(bench, results={**bench.results, number: draft})
     rival = bench.results.get(number)
-    # What has succeeded elsewhere is given up for a clear gain alone.
-    clear = rival is None or is_perfect(draft) or draft.fitness - rival.fitness >= GAIN
-    proven = any(map(is_perfect, bench.results.values()))
-    if rival is None or ((clear or not proven) and is_better(draft, rival, workshop)):
+    if rival is None or is_better(draft, rival, workshop):
         return replace(bench, text=draft.program.text, results={number: draft}, failures={})
     summary = workshop.read(draft.program.text).history()[-1:]
     return replace(bench, failures={**bench.failures, number: (*bench.failures.get(number, ()), *summary)})
 
 
 def is_better(draft: Draft, rival: Draft, workshop: Workshop) -> bool:
-    """Whether an edit is kept after the episode of its rival.
-
-    After a failure it is where f_e rose clearly. Where the episode lasted, it also is where neither f_e nor trouble is
-    worse, or f_e hardly fell, and trouble fell or what came first of it is gone. After a success it is if that comes
-    with less trouble.
-    """
-    if draft.episode.fault is not None or rival.episode.fault is not None:
-        return draft.episode.fault is None
-    if is_perfect(draft) and not is_perfect(rival):
+    """Whether an edit is kept after the episode of its rival: f_e rose clearly, or neither f_e nor trouble is worse."""
+    if draft.episode.fault is not None:
+        return False
+    if rival.episode.fault is not None or is_perfect(draft):
         return True
-    gain, relief = draft.fitness - rival.fitness, trouble(rival, workshop) - trouble(draft, workshop)
-    if is_perfect(rival):
-        return is_perfect(draft) and relief >= RELIEF
-    sooner = draft.episode.steps < SOON * rival.episode.steps   # and so met less trouble
-    came_first = list(needs_of_report(rival.episode.notes.report, workshop.shelf.signs))[:1]
-    eased = relief >= RELIEF or any(sign not in draft.episode.notes.report for sign in came_first)
-    return gain >= GAIN or (not sooner and (min(gain, relief) >= -EVEN or (gain >= -SLACK and eased)))
+    relief, gain = trouble(rival, workshop) - trouble(draft, workshop), draft.fitness - rival.fitness
+    return gain >= GAIN or (gain >= -SLACK and relief >= -SLACK)
 
 
 def trouble(draft: Draft, workshop: Workshop) -> float:
-    """How much trouble the draft's own report shows."""
-    return trouble_of_report(draft.episode.notes.report, workshop.shelf.signs)
+    """How much needs repair by the draft's own report."""
+    return sum(needs_of_report(draft.episode.notes.report, workshop.shelf.signs).values())
 
 
 def next_number(bench: Bench, conversation: Conversation, first: int) -> int | None:
@@ -129,7 +107,7 @@ def next_turn(order: Propose, workshop: Workshop, rng: random.Random, *, first: 
     if not bench.text:
         text, summary = start_of(order, workshop, rng)
         return text, summary, first % conversation.practice if open_ else None
-    flawed = bench.flawed(workshop)
+    flawed = bench.flawed()
     if open_ and flawed is not None:
         text, summary = repaired(bench, flawed, order.parents[0], workshop, rng)
         return text, summary, flawed.episode.index
@@ -199,25 +177,20 @@ def repaired(
 def edits_against(
     need: Mapping[str, float], source: ParsedProgram, workshop: Workshop
 ) -> list[tuple[Edit, float]]:
-    """The edits of parts that bear on what needs repair, each with the greatest need that it is meant against.
-
-    Those that are not meant against it have a small weight: they undo what was kept by mistake.
-    """
+    """The edits that are meant against what needs repair, each with the greatest need that it is meant against."""
     found = []
     for part, edits in (*workshop.swaps(source), *workshop.values(source)):
-        other = OTHER * max((need.get(sign, 0.0) for sign in part.signs), default=0.0)
-        meant = dict(zip(part.alternatives, part.against, strict=bool(part.against)))
-        for edit in edits:
-            weight = max((need.get(sign, 0.0) for sign in meant.get(edit.text, ())), default=0.0)
-            found += [(edit, max(weight, other))] if weight or other else []
+        for text, signs in zip(part.alternatives, part.against, strict=bool(part.against)):
+            weight = max((need.get(sign, 0.0) for sign in signs), default=0.0)
+            found += [(edit, weight) for edit in edits if edit.text == text and weight > 0]
     return found
 
 
 def drawn_edits(options: Sequence[tuple[Edit, float]], rng: random.Random) -> tuple[Edit, ...]:
-    """One to three edits of different parts, drawn by their weights."""
+    """One to three edits of different parts, drawn by the square of their weights."""
     count = 1 + (rng.random() < MORE) * (1 + (rng.random() < MORE))
     chosen: dict[str, Edit] = {}
     for _ in range(count):
-        edit = rng.choices([edit for edit, _ in options], [weight for _, weight in options])[0]
+        edit = rng.choices([edit for edit, _ in options], [weight**2 for _, weight in options])[0]
         chosen.setdefault(edit.name, edit)
     return tuple(chosen.values())

@@ -55,12 +55,13 @@ def test_the_paper_and_methods_without_a_lasting_elite_have_no_fresh_episodes() 
 
 
 def test_the_offline_model_practises_where_the_user_decides_no_numbers() -> None:
+    assert (settings().proposer_turns, settings().practice_on) == (20, "task")
+    arm = build_settings({"domain": "hanoi"}, environment={})
+    assert (arm.proposer_turns, arm.practice_on) == (20, "twin")
     cylinders = build_settings({"domain": "hanoi"}, assignments=["hanoi.variant=cylinder"], environment={})
-    for found in (settings(), build_settings({"domain": "hanoi"}, environment={}), cylinders):
-        assert (found.proposer_turns, found.practice_episodes) == (20, 20)
     others = [settings(preset="quick"), settings(n_roll=2), settings(model="openai:m"), settings(method="eureka")]
-    for found in (*others, build_settings({"domain": "kitchen"}, environment={})):
-        assert found.proposer_turns == 0
+    for found in (cylinders, *others, build_settings({"domain": "kitchen"}, environment={})):
+        assert (found.proposer_turns, found.practice_on) == (0, "task")
 
 
 def test_the_measure_grows_with_the_search() -> None:

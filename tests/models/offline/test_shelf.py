@@ -66,11 +66,3 @@ def test_random_programs_run_and_fail():
         program = Program(program_of(answer(proposal(Operator.INITIAL, slot=slot))))
         roll(environment, program, slot)
         assert not environment.success()
-
-
-def test_a_program_reports_a_sign_of_trouble_from_a_half_for_once_to_1_for_always():
-    policy = run_class(SHELF.initial, "FrankaPolicy")
-    policy.reset()
-    for shown in (False, True, False, False):
-        policy.tell(carry_lost=shown, lift_lost=True, buried=False)
-    assert policy.report == {"carry_lost": 0.625, "lift_lost": 1.0}
