@@ -21,6 +21,7 @@ from .writing import (
     AS_PUBLISHED,
     ATTACKER,
     EVALUATOR_WRITER,
+    SHOWN,
     Answers,
     Question,
     Writer,
@@ -162,7 +163,7 @@ class AttackWriter:
         self._prompts = prompts
         self._constant = {
             **situation(brief), "interface": brief.policy_interface.strip(), "recordings": brief.evaluator_interface,
-            "rules": rules(prompts, "program-rules", contract, limits=limits),
+            "rules": rules(prompts, "program-rules", contract, limits=limits, noted=SHOWN),
         }
 
     async def carry_out(self, order: ProposeAttack) -> ProposalMade | ProposalFailed:

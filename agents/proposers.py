@@ -28,6 +28,7 @@ from .turn_prompts import TurnPrompts
 from .writing import (
     AS_PUBLISHED,
     PROPOSER,
+    SHOWN,
     Answers,
     Proposed,
     Question,
@@ -121,7 +122,10 @@ class _Proposer:
             "policy-situation",
             **situation(common["brief"]),
             interface=common["brief"].policy_interface.strip(),
-            rules=rules(prompts, "program-rules", contract, limits=common["limits"]),
+            rules=rules(
+                prompts, "program-rules", contract, limits=common["limits"],
+                noted=SHOWN if self._feedback == "stories" else "is recorded, not shown to later edits,",
+            ),
         )
 
     def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:

@@ -24,6 +24,7 @@ from .reply import read_program, within_limit
 
 _log = structlog.get_logger("memento.replies")
 
+SHOWN = "is shown to later edits"      # a program's notes, where feedback is more than metrics
 PROPOSER = "proposer"
 EVALUATOR_WRITER = "evaluator-writer"
 ATTACKER = "attacker"

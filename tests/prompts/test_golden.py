@@ -114,7 +114,10 @@ PAPER_CASES = ("evaluator-without-probes-whole",)
 JUDGE_CASES = ("judge", "judge-once-more", "judge-critic")
 CRITIC_CASES = ("critic", "critic-before-scores")
 CALIBRATION_CASES = ("calibration", "calibration-once-more")
-OTHERS = EVALUATOR_CASES + ATTACK_CASES + PAPER_CASES + JUDGE_CASES + CRITIC_CASES + CALIBRATION_CASES
+OTHERS = (
+    "hill-climb-metrics-alone", *EVALUATOR_CASES, *ATTACK_CASES, *PAPER_CASES, *JUDGE_CASES, *CRITIC_CASES,
+    *CALIBRATION_CASES,
+)
 ROLES = (
     (tuple(case for case in CASES if case not in OTHERS), "- At most 64,000 characters."),
     (EVALUATOR_CASES, "ended"),  # the table of T_0
