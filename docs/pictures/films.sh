@@ -21,3 +21,4 @@ film ant ant gym:Ant-v5 0 --size 256x144 --every 25
 film ant-fails ant gym:Ant-v5 13 --size 256x144 --every 25 --set gym.perturb=heavy
 film kitchen kitchen kitchen 0
 film push-t push-t gym:gym_pusht/PushT-v0 7 --size 192x192 --every 1     # with the package gym-pusht
+film tower tower hanoi 0 --size 240x180 --every 40
