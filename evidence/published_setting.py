@@ -97,9 +97,10 @@ def settings_that_differ(given: Mapping[str, JSON]) -> tuple[str, ...]:
 
 def _sampled(given: JSON) -> JSON:
     """What is set of how models are called, such as {"judge.temperature": 0.3}, apart from `WAITS`."""
-    roles = given if isinstance(given, Mapping) else {}
+    if not isinstance(given, Mapping):
+        return given or {}
     return {
-        f"{role}.{name}": value for role, own in roles.items() if isinstance(own, Mapping)
+        f"{role}.{name}": value for role, own in given.items() if isinstance(own, Mapping)
         for name, value in own.items() if value is not None and name not in WAITS
     }
 
